@@ -1,0 +1,1 @@
+//! A live run: target, sampling, stop, events.

@@ -1,0 +1,1 @@
+//! ELF files: identity, segments and sections, read without mapping them.

@@ -1,0 +1,1 @@
+//! Symbolised formats to and from a profile, one file each.

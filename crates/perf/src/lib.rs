@@ -1,0 +1,1 @@
+//! perf_event_open(2): attributes, event names, mmap rings, records.

@@ -1,0 +1,1 @@
+//! Addresses of files, the kernel and generated code to functions, files and lines.

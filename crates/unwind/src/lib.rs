@@ -1,0 +1,1 @@
+//! Registers and copied stack bytes to addresses.
