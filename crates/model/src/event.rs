@@ -54,7 +54,7 @@ pub struct Sample<'a> {
     /// Registers and stack bytes of user space, to be unwound.
     pub user: Option<UserState<'a>>,
     /// The latest branches, newest first; empty where none were asked for.
-    pub branches: &'a [Branch],
+    pub branches: BranchStack<'a>,
     /// The address of the data that was touched.
     pub data_address: Option<Address>,
 }
@@ -83,6 +83,27 @@ pub struct UserRegisters {
     pub lr: u64,
     /// Whether the process is a 32-bit one.
     pub is_32bit: bool,
+}
+
+/// The branches before a sample, newest first, as the kernel laid them out: three words each.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct BranchStack<'a> {
+    words: &'a [u64],
+}
+
+impl<'a> BranchStack<'a> {
+    /// The branches of these words, a multiple of three (`struct perf_branch_entry`).
+    pub const fn new(words: &'a [u64]) -> Self {
+        Self { words }
+    }
+    /// The branches, newest first.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = Branch> + 'a {
+        self.words.chunks_exact(3).map(|entry| Branch {
+            from: Address(entry[0]),
+            to: Address(entry[1]),
+            flags: entry[2],
+        })
+    }
 }
 
 /// One entry of a branch stack.

@@ -31,7 +31,9 @@ mod unit;
 pub use address::{Address, CodeAddress, FileOffset};
 pub use build_id::BuildId;
 pub use callchain::{Callchain, Context, words as context_words};
-pub use event::{Body, Branch, Event, FileIdentity, Inode, Lost, Mapping, Sample, Throttle, UserRegisters, UserState};
+pub use event::{
+    Body, Branch, BranchStack, Event, FileIdentity, Inode, Lost, Mapping, Sample, Throttle, UserRegisters, UserState,
+};
 pub use id::{EventId, FunctionId, LocationId, MappingId, StackId, StringId, TaskId};
 pub use intern::Interner;
 pub use location::{CodeKind, Frame, Function, Location, LocationAddress, MappedFile};
