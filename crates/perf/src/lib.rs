@@ -1,1 +1,29 @@
-//! perf_event_open(2): attributes, event names, mmap rings, records.
+//! perf_event_open(2): event names, attributes, counters, mmap rings, records.
+//!
+//! ```text
+//!  `-e` text ─► events ─► attr ─► counter ─► ring ─► merge ─► record ─► model::Event
+//!               └─ limits, refusal: what this machine allows, and why it refused
+//! ```
+//!
+//! Unsafe code stands in `counter` and `ring` only, each block with its reason.
+
+pub mod record;
+pub mod registers;
+
+#[allow(unsafe_code)]
+mod counter;
+mod merge;
+#[allow(unsafe_code)]
+mod ring;
+mod sampler;
+
+pub use counter::{Counter, Scope};
+pub use merge::{Merger, TimePosition};
+pub use ring::Ring;
+pub use sampler::{Observed, OpenFailure, Plan, Sampler, Slowed, Start};
+
+/// The time now, on the clock of all events.
+pub fn now() -> model::Time {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    model::Time::from_ns(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
+}

@@ -1,0 +1,402 @@
+//! Records as the kernel writes them, turned into events. Pure: words in, a borrowed event out.
+//! The layouts are those of `enum perf_event_type` in `include/uapi/linux/perf_event.h` and of
+//! perf_event_open(2), "Sampling"; every read is checked against the record's own size.
+
+use crate::registers::{self, RegisterSet};
+use model::{
+    Address, Body, BranchStack, BuildId, Callchain, Cpu, Event, EventId, FileIdentity, FileOffset, Inode, Lost,
+    Mapping, Sample, TaskIds, Throttle, Time, UserState, text::until_nul,
+};
+use perf_event_open_sys::bindings as sys;
+
+/// What a record's fields depend on: the attribute of the event that wrote it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// `attr.sample_type`
+    pub sample_type: u64,
+    /// `attr.read_format`
+    pub read_format: u64,
+    /// `attr.branch_sample_type`
+    pub branch_sample_type: u64,
+    /// `attr.sample_regs_user`
+    pub sample_regs_user: u64,
+    /// `attr.sample_regs_intr`
+    pub sample_regs_intr: u64,
+    /// `attr.sample_stack_user`
+    pub sample_stack_user: u32,
+    /// Which registers the machine has.
+    pub registers: RegisterSet,
+}
+
+impl Layout {
+    /// The layout of records that events with this attribute write on this machine.
+    pub fn of(attr: &sys::perf_event_attr) -> Self {
+        Self {
+            sample_type: attr.sample_type,
+            read_format: attr.read_format,
+            branch_sample_type: attr.branch_sample_type,
+            sample_regs_user: attr.sample_regs_user,
+            sample_regs_intr: attr.sample_regs_intr,
+            sample_stack_user: attr.sample_stack_user,
+            registers: registers::NATIVE,
+        }
+    }
+
+    fn has(&self, bit: sys::perf_event_sample_format) -> bool {
+        self.sample_type & u64::from(bit) != 0
+    }
+}
+
+/// What a record turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Decoded<'a> {
+    /// An event.
+    Event(Event<'a>),
+    /// A kind of record that says nothing about where time goes.
+    Ignored,
+    /// A kind of record that this version does not know.
+    Unknown,
+    /// The record is shorter than its fields.
+    Damaged,
+}
+
+/// The header of a record: `struct perf_event_header`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The kind, `PERF_RECORD_*`.
+    pub kind: u32,
+    /// Flags, `PERF_RECORD_MISC_*`.
+    pub misc: u16,
+    /// The size in words of eight bytes, header included.
+    pub words: usize,
+}
+
+impl Header {
+    /// The header in a record's first word.
+    pub fn of(word: u64) -> Self {
+        let bytes = word.to_ne_bytes();
+        Self {
+            kind: u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
+            misc: u16::from_ne_bytes([bytes[4], bytes[5]]),
+            words: usize::from(u16::from_ne_bytes([bytes[6], bytes[7]])) / size_of::<u64>(),
+        }
+    }
+
+    /// Whether the record is a sample.
+    pub fn is_sample(self) -> bool {
+        self.kind == sys::PERF_RECORD_SAMPLE
+    }
+}
+
+/// Decodes one whole record, header included. `event_of` names the event that an id belongs to.
+pub fn decode<'a>(record: &'a [u64], layout: &Layout, event_of: impl Fn(u64) -> Option<EventId>) -> Decoded<'a> {
+    let Some((&first, body)) = record.split_first() else { return Decoded::Damaged };
+    let header = Header::of(first);
+    let decoded = match header.kind {
+        sys::PERF_RECORD_SAMPLE => sample(body, layout, event_of).map(Decoded::Event),
+        _ => side_band(header, body, layout, event_of),
+    };
+    decoded.unwrap_or(Decoded::Damaged)
+}
+
+/// Reads a record's fields one after the other; `None` once they are used up.
+struct Fields<'a> {
+    rest: &'a [u64],
+}
+
+impl<'a> Fields<'a> {
+    fn word(&mut self) -> Option<u64> {
+        let (&word, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(word)
+    }
+    /// The two 32-bit fields of a word.
+    fn halves(&mut self) -> Option<(u32, u32)> {
+        self.word().map(halves)
+    }
+    fn words(&mut self, count: u64) -> Option<&'a [u64]> {
+        let (words, rest) = self.rest.split_at_checked(usize::try_from(count).ok()?)?;
+        self.rest = rest;
+        Some(words)
+    }
+    /// `count` bytes, which the kernel pads to whole words.
+    fn bytes(&mut self, count: u64) -> Option<&'a [u8]> {
+        let words = self.words(count.div_ceil(8))?;
+        bytemuck::cast_slice(words).get(..usize::try_from(count).ok()?)
+    }
+    fn rest_as_bytes(&self) -> &'a [u8] {
+        bytemuck::cast_slice(self.rest)
+    }
+}
+
+fn halves(word: u64) -> (u32, u32) {
+    let [a, b, c, d, e, f, g, h] = word.to_ne_bytes();
+    (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]))
+}
+
+/// Task, time, CPU and event id, which samples hold at their start and other records at their
+/// end (`struct sample_id`).
+#[derive(Default)]
+struct SampleId {
+    task: TaskIds,
+    time: Option<Time>,
+    cpu: Option<Cpu>,
+    id: Option<u64>,
+}
+
+fn sample<'a>(body: &'a [u64], layout: &Layout, event_of: impl Fn(u64) -> Option<EventId>) -> Option<Event<'a>> {
+    let mut fields = Fields { rest: body };
+    let mut common = SampleId::default();
+    let mut callchain = &[][..];
+    let mut leaf = &[][..];
+    let mut period = 1;
+    let mut branches = &[][..];
+    let mut data_address = None;
+    let mut registers = None;
+    let mut user = None;
+
+    if layout.has(sys::PERF_SAMPLE_IDENTIFIER) {
+        common.id = Some(fields.word()?);
+    }
+    if layout.has(sys::PERF_SAMPLE_IP) {
+        leaf = fields.words(1)?;
+    }
+    if layout.has(sys::PERF_SAMPLE_TID) {
+        let (pid, tid) = fields.halves()?;
+        common.task = TaskIds::new(pid, tid);
+    }
+    if layout.has(sys::PERF_SAMPLE_TIME) {
+        common.time = Some(Time::from_ns(fields.word()?));
+    }
+    if layout.has(sys::PERF_SAMPLE_ADDR) {
+        data_address = Some(Address(fields.word()?)).filter(|address| address.0 != 0);
+    }
+    if layout.has(sys::PERF_SAMPLE_ID) {
+        common.id = Some(fields.word()?);
+    }
+    if layout.has(sys::PERF_SAMPLE_STREAM_ID) {
+        fields.word()?;
+    }
+    if layout.has(sys::PERF_SAMPLE_CPU) {
+        common.cpu = Some(Cpu(fields.halves()?.0));
+    }
+    if layout.has(sys::PERF_SAMPLE_PERIOD) {
+        period = fields.word()?;
+    }
+    if layout.has(sys::PERF_SAMPLE_READ) {
+        skip_read(&mut fields, layout.read_format)?;
+    }
+    if layout.has(sys::PERF_SAMPLE_CALLCHAIN) {
+        let count = fields.word()?;
+        callchain = fields.words(count)?;
+    }
+    if layout.has(sys::PERF_SAMPLE_RAW) {
+        // A 32-bit size stands before the bytes, and both together fill whole words.
+        let size = halves(*fields.rest.first()?).0;
+        fields.words((4 + u64::from(size)).div_ceil(8))?;
+    }
+    if layout.has(sys::PERF_SAMPLE_BRANCH_STACK) {
+        let count = fields.word()?;
+        if layout.branch_sample_type & u64::from(sys::PERF_SAMPLE_BRANCH_HW_INDEX) != 0 {
+            fields.word()?;
+        }
+        branches = fields.words(count.checked_mul(3)?)?;
+        if layout.branch_sample_type & u64::from(sys::PERF_SAMPLE_BRANCH_COUNTERS) != 0 {
+            fields.words(count)?;
+        }
+    }
+    if layout.has(sys::PERF_SAMPLE_REGS_USER) {
+        let abi = fields.word()?;
+        if abi != 0 {
+            let values = fields.words(layout.sample_regs_user.count_ones().into())?;
+            registers = Some(layout.registers.read(abi, layout.sample_regs_user, values));
+        }
+    }
+    if layout.has(sys::PERF_SAMPLE_STACK_USER) {
+        let size = fields.word()?;
+        let bytes = fields.bytes(size)?;
+        // The kernel fills up to the size asked for and says behind it how much of it is true.
+        let valid = if size == 0 { 0 } else { fields.word()? };
+        let stack = bytes.get(..usize::try_from(valid).ok()?)?;
+        user =
+            registers.map(|registers| UserState { registers, stack, stack_limit: layout.sample_stack_user as usize });
+    }
+    // What may follow (weight, data source, physical address, cgroup, …) is not used yet.
+
+    let chain = if callchain.is_empty() { leaf } else { callchain };
+    let event = match common.id {
+        Some(id) => event_of(id)?,
+        // Without ids there is only one event.
+        None => event_of(0)?,
+    };
+    Some(Event {
+        time: common.time,
+        cpu: common.cpu,
+        task: common.task,
+        body: Body::Sample(Sample {
+            event,
+            period,
+            count: 1,
+            callchain: Callchain::new(chain),
+            user,
+            branches: BranchStack::new(branches),
+            data_address,
+        }),
+    })
+}
+
+/// `struct read_format`, whose size depends on its flags.
+fn skip_read(fields: &mut Fields<'_>, format: u64) -> Option<()> {
+    let has = |bit: sys::perf_event_read_format| format & u64::from(bit) != 0;
+    let times =
+        u64::from(has(sys::PERF_FORMAT_TOTAL_TIME_ENABLED)) + u64::from(has(sys::PERF_FORMAT_TOTAL_TIME_RUNNING));
+    let each = 1 + u64::from(has(sys::PERF_FORMAT_ID)) + u64::from(has(sys::PERF_FORMAT_LOST));
+    if has(sys::PERF_FORMAT_GROUP) {
+        let members = fields.word()?;
+        fields.words(times.checked_add(members.checked_mul(each)?)?)?;
+    } else {
+        fields.words(times + each)?;
+    }
+    Some(())
+}
+
+fn side_band<'a>(
+    header: Header,
+    body: &'a [u64],
+    layout: &Layout,
+    event_of: impl Fn(u64) -> Option<EventId>,
+) -> Option<Decoded<'a>> {
+    let (body, common) = split_sample_id(body, layout)?;
+    let mut fields = Fields { rest: body };
+    let mut task = common.task;
+    let body = match header.kind {
+        sys::PERF_RECORD_MMAP => {
+            task = task_of(&mut fields)?;
+            Body::Mapping(mapping(header, &mut fields, |_| Some(FileIdentity::Unknown))?)
+        }
+        sys::PERF_RECORD_MMAP2 => {
+            task = task_of(&mut fields)?;
+            Body::Mapping(mapping(header, &mut fields, |fields| mmap2_identity(header.misc, fields))?)
+        }
+        sys::PERF_RECORD_COMM => {
+            task = task_of(&mut fields)?;
+            let name = until_nul(fields.rest_as_bytes());
+            if u32::from(header.misc) & sys::PERF_RECORD_MISC_COMM_EXEC != 0 {
+                Body::Exec(name)
+            } else {
+                Body::Name(name)
+            }
+        }
+        sys::PERF_RECORD_FORK | sys::PERF_RECORD_EXIT => {
+            let (pid, parent_pid) = fields.halves()?;
+            let (tid, parent_tid) = fields.halves()?;
+            task = TaskIds::new(pid, tid);
+            if header.kind == sys::PERF_RECORD_EXIT {
+                Body::Exit
+            } else {
+                Body::Fork { parent: TaskIds::new(parent_pid, parent_tid) }
+            }
+        }
+        sys::PERF_RECORD_LOST => {
+            fields.word()?;
+            Body::Lost(Lost { count: fields.word()?, samples_only: false })
+        }
+        sys::PERF_RECORD_LOST_SAMPLES => Body::Lost(Lost { count: fields.word()?, samples_only: true }),
+        sys::PERF_RECORD_THROTTLE | sys::PERF_RECORD_UNTHROTTLE => {
+            fields.word()?;
+            let event = event_of(fields.word()?);
+            Body::Throttle(Throttle { event, begins: header.kind == sys::PERF_RECORD_THROTTLE })
+        }
+        sys::PERF_RECORD_READ
+        | sys::PERF_RECORD_AUX
+        | sys::PERF_RECORD_ITRACE_START
+        | sys::PERF_RECORD_SWITCH
+        | sys::PERF_RECORD_SWITCH_CPU_WIDE
+        | sys::PERF_RECORD_NAMESPACES
+        | sys::PERF_RECORD_KSYMBOL
+        | sys::PERF_RECORD_BPF_EVENT
+        | sys::PERF_RECORD_CGROUP
+        | sys::PERF_RECORD_TEXT_POKE
+        | sys::PERF_RECORD_AUX_OUTPUT_HW_ID => return Some(Decoded::Ignored),
+        _ => return Some(Decoded::Unknown),
+    };
+    Some(Decoded::Event(Event { time: common.time, cpu: common.cpu, task, body }))
+}
+
+fn task_of(fields: &mut Fields<'_>) -> Option<TaskIds> {
+    let (pid, tid) = fields.halves()?;
+    Some(TaskIds::new(pid, tid))
+}
+
+fn mapping<'a>(
+    header: Header,
+    fields: &mut Fields<'a>,
+    identity: impl FnOnce(&mut Fields<'a>) -> Option<FileIdentity>,
+) -> Option<Mapping<'a>> {
+    Some(Mapping {
+        start: Address(fields.word()?),
+        len: fields.word()?,
+        offset: FileOffset(fields.word()?),
+        identity: identity(fields)?,
+        path: until_nul(fields.rest_as_bytes()),
+        kernel: u32::from(header.misc) & sys::PERF_RECORD_MISC_CPUMODE_MASK == sys::PERF_RECORD_MISC_KERNEL,
+    })
+}
+
+/// What MMAP2 says of the file: its build id, or its place on a file system. Protection and
+/// flags follow and are passed over: only executable mappings are asked for.
+fn mmap2_identity(misc: u16, fields: &mut Fields<'_>) -> Option<FileIdentity> {
+    let file = fields.words(3)?;
+    fields.word()?;
+    if u32::from(misc) & sys::PERF_RECORD_MISC_MMAP_BUILD_ID != 0 {
+        // One byte of length, three of padding, twenty of build id.
+        let bytes: &[u8] = bytemuck::cast_slice(file);
+        let id = bytes[4..].get(..usize::from(bytes[0]))?;
+        return Some(BuildId::new(id).map_or(FileIdentity::Unknown, FileIdentity::BuildId));
+    }
+    let (major, minor) = halves(file[0]);
+    let (number, generation) = (file[1], file[2]);
+    Some(if number == 0 {
+        FileIdentity::Unknown
+    } else {
+        FileIdentity::Inode(Inode { major, minor, number, generation })
+    })
+}
+
+/// Splits `struct sample_id` off the end of a record's body.
+fn split_sample_id<'a>(body: &'a [u64], layout: &Layout) -> Option<(&'a [u64], SampleId)> {
+    let present = |bit| usize::from(layout.has(bit));
+    let words = [
+        sys::PERF_SAMPLE_TID,
+        sys::PERF_SAMPLE_TIME,
+        sys::PERF_SAMPLE_ID,
+        sys::PERF_SAMPLE_STREAM_ID,
+        sys::PERF_SAMPLE_CPU,
+        sys::PERF_SAMPLE_IDENTIFIER,
+    ]
+    .map(present)
+    .iter()
+    .sum();
+    let (body, trailer) = body.split_at_checked(body.len().checked_sub(words)?)?;
+    let mut fields = Fields { rest: trailer };
+    let mut common = SampleId::default();
+    if layout.has(sys::PERF_SAMPLE_TID) {
+        common.task = task_of(&mut fields)?;
+    }
+    if layout.has(sys::PERF_SAMPLE_TIME) {
+        common.time = Some(Time::from_ns(fields.word()?));
+    }
+    if layout.has(sys::PERF_SAMPLE_ID) {
+        common.id = Some(fields.word()?);
+    }
+    if layout.has(sys::PERF_SAMPLE_STREAM_ID) {
+        fields.word()?;
+    }
+    if layout.has(sys::PERF_SAMPLE_CPU) {
+        common.cpu = Some(Cpu(fields.halves()?.0));
+    }
+    if layout.has(sys::PERF_SAMPLE_IDENTIFIER) {
+        common.id = Some(fields.word()?);
+    }
+    Some((body, common))
+}

@@ -1,0 +1,447 @@
+//! All counters of a run, and the one reader of their rings.
+//!
+//! ```text
+//!  thread × CPU ─┬─ dummy event ──► side-band ring of the CPU ─┐
+//!                └─ sampled event ─► sample ring of the CPU ───┴─► Merger ─► events in order
+//! ```
+//!
+//! Mappings, names, forks and exits have rings of their own, so that a flood of samples never
+//! crowds them out, and so that they wake the reader at once: a short-lived process's files can
+//! be opened only while it lives. A counter that is inherited cannot be mapped for all CPUs at
+//! once (EINVAL), which is why there is one for each thread and CPU.
+
+use crate::counter::{Counter, Scope};
+use crate::merge::{Merger, TimePosition};
+use crate::record::{Decoded, Layout, decode};
+use crate::ring::Ring;
+use model::{Body, Cpu, Event, EventId, Losses, Lost, SampleLoss, Sampling, Throttle, Tid, Time, id::Id};
+use perf_event_open_sys::bindings as sys;
+use rustc_hash::FxHashMap;
+use rustix::io::Errno;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+/// Whose work is sampled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Observed {
+    /// These threads, and what they start if [`Plan::inherit`] says so.
+    Threads(Vec<Tid>),
+    /// Everything that runs on the CPUs.
+    System,
+}
+
+/// When counting begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// When the observed thread execs: a launched command, without what came before it.
+    OnExec,
+    /// With [`Sampler::enable`]. Side-band records flow from the beginning.
+    WhenTold,
+}
+
+/// An event to sample, ready to be opened.
+#[derive(Clone)]
+pub struct SampledEvent {
+    /// The attribute, as [`sampling_attr`](crate::sampling_attr) makes it.
+    pub attr: sys::perf_event_attr,
+    /// How often it is to fire.
+    pub sampling: Sampling,
+}
+
+/// What to open.
+#[derive(Clone)]
+pub struct Plan {
+    /// The sampled events; at least one.
+    pub events: Vec<SampledEvent>,
+    /// Whose work is sampled.
+    pub observed: Observed,
+    /// On which CPUs.
+    pub cpus: Vec<Cpu>,
+    /// Whether threads and processes that the observed ones start are sampled too.
+    pub inherit: bool,
+    /// When counting begins.
+    pub start: Start,
+    /// Pages of each CPU's sample ring, a power of two.
+    pub sample_pages: usize,
+    /// Pages of each CPU's side-band ring, a power of two.
+    pub side_band_pages: usize,
+}
+
+/// Why a run could not be set up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OpenFailure {
+    /// The sampled event of this index was refused.
+    Event(usize, Errno),
+    /// The rings of this many pages a CPU, control pages included, were refused.
+    Ring {
+        /// Pages that one CPU's rings take.
+        pages: usize,
+        /// What the kernel answered.
+        errno: Errno,
+    },
+    /// None of the observed threads exists any more.
+    NoThread,
+}
+
+/// How fast an event currently fires, as the kernel's `PERF_EVENT_IOC_PERIOD` counts it.
+#[derive(Clone, Copy, Debug)]
+enum Pace {
+    Frequency(u64),
+    Period(u64),
+}
+
+/// A change of pace after the kernel held an event back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slowed {
+    /// Which event.
+    pub event: EventId,
+    /// How much slower it fires than was asked for.
+    pub factor: u64,
+}
+
+struct CpuRings {
+    cpu: Cpu,
+    /// Index of the counter that owns each ring; `None` until one is open.
+    side_band: Option<(Counter, Ring)>,
+    samples: Option<(usize, Ring)>,
+}
+
+struct Sampled {
+    event: usize,
+    counter: Counter,
+}
+
+/// An open run.
+pub struct Sampler {
+    plan: Plan,
+    layouts: Vec<Layout>,
+    side_band_layout: Layout,
+    reads_lost: bool,
+    rings: Vec<CpuRings>,
+    sampled: Vec<Sampled>,
+    side_band: Vec<Counter>,
+    events: FxHashMap<u64, EventId>,
+    merger: Merger,
+    paces: Vec<Pace>,
+    slowed: Vec<u64>,
+    slowed_at: Option<Time>,
+    losses: Losses,
+    throttled_since: FxHashMap<(usize, Option<Cpu>), Time>,
+    told_lost: u64,
+    told_side_band_lost: u64,
+}
+
+/// A record's time is taken a little before the record can be seen in the ring.
+const COMMIT_SLACK: Duration = Duration::from_millis(2);
+/// After a change of pace, give the kernel time to show whether that was enough.
+const PACE_PATIENCE: Duration = Duration::from_millis(100);
+
+impl Sampler {
+    /// Opens everything that `plan` asks for, disabled, on threads that exist.
+    pub fn open(plan: Plan) -> Result<Self, OpenFailure> {
+        let side_band_attr = side_band_attr(&plan);
+        let mut sampler = Self {
+            layouts: plan.events.iter().map(|event| Layout::of(&event.attr)).collect(),
+            side_band_layout: Layout::of(&side_band_attr),
+            reads_lost: true,
+            rings: plan.cpus.iter().map(|&cpu| CpuRings { cpu, side_band: None, samples: None }).collect(),
+            sampled: Vec::new(),
+            side_band: Vec::new(),
+            events: FxHashMap::default(),
+            merger: Merger::new(TIME_POSITION),
+            paces: plan.events.iter().map(pace_of).collect(),
+            slowed: vec![1; plan.events.len()],
+            slowed_at: None,
+            losses: Losses::default(),
+            throttled_since: FxHashMap::default(),
+            told_lost: 0,
+            told_side_band_lost: 0,
+            plan,
+        };
+        match sampler.plan.observed.clone() {
+            Observed::System => sampler.open_thread(-1)?,
+            Observed::Threads(threads) => {
+                let mut open = 0;
+                for thread in threads {
+                    open += usize::from(sampler.add_thread(thread)?);
+                }
+                if open == 0 {
+                    return Err(OpenFailure::NoThread);
+                }
+            }
+        }
+        Ok(sampler)
+    }
+
+    /// Observes one more thread; false where it is gone already.
+    pub fn add_thread(&mut self, thread: Tid) -> Result<bool, OpenFailure> {
+        match self.open_thread(thread.0 as i32) {
+            Ok(()) => Ok(true),
+            Err(OpenFailure::Event(_, Errno::SRCH)) => Ok(false),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn open_thread(&mut self, thread: i32) -> Result<(), OpenFailure> {
+        for index in 0..self.rings.len() {
+            let scope = Scope { thread, cpu: self.rings[index].cpu.0 as i32 };
+            self.open_side_band(index, scope)?;
+            for event in 0..self.plan.events.len() {
+                self.open_sampled(index, event, scope)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn open_side_band(&mut self, index: usize, scope: Scope) -> Result<(), OpenFailure> {
+        let counter =
+            self.open_counter(side_band_attr(&self.plan), scope).map_err(|errno| OpenFailure::Event(0, errno))?;
+        match &self.rings[index].side_band {
+            Some((owner, _)) => {
+                counter.join_output_of(owner).map_err(|errno| self.ring_failure(errno))?;
+                self.side_band.push(counter);
+            }
+            None => {
+                let ring = Ring::map(&counter, self.plan.side_band_pages).map_err(|errno| self.ring_failure(errno))?;
+                self.rings[index].side_band = Some((counter, ring));
+            }
+        }
+        Ok(())
+    }
+
+    fn open_sampled(&mut self, index: usize, event: usize, scope: Scope) -> Result<(), OpenFailure> {
+        let attr = self.plan.events[event].attr;
+        let counter = self.open_counter(attr, scope).map_err(|errno| OpenFailure::Event(event, errno))?;
+        self.events.insert(counter.id(), EventId::from_index(event));
+        match &self.rings[index].samples {
+            Some((owner, _)) => {
+                counter.join_output_of(&self.sampled[*owner].counter).map_err(|errno| self.ring_failure(errno))?;
+            }
+            None => {
+                let ring = Ring::map(&counter, self.plan.sample_pages).map_err(|errno| self.ring_failure(errno))?;
+                self.rings[index].samples = Some((self.sampled.len(), ring));
+            }
+        }
+        self.sampled.push(Sampled { event, counter });
+        Ok(())
+    }
+
+    /// Opens a counter, without the count of lost records where the kernel (before 6.0) refuses
+    /// to keep it.
+    fn open_counter(&mut self, mut attr: sys::perf_event_attr, scope: Scope) -> Result<Counter, Errno> {
+        if self.reads_lost {
+            attr.read_format = u64::from(sys::PERF_FORMAT_LOST);
+            match Counter::open(&attr, scope) {
+                Err(Errno::INVAL) if self.sampled.is_empty() && self.side_band.is_empty() => self.reads_lost = false,
+                opened => return opened,
+            }
+        }
+        attr.read_format = 0;
+        Counter::open(&attr, scope)
+    }
+
+    fn ring_failure(&self, errno: Errno) -> OpenFailure {
+        OpenFailure::Ring { pages: self.plan.sample_pages + self.plan.side_band_pages + 2, errno }
+    }
+
+    /// Begins to count.
+    pub fn enable(&self) -> rustix::io::Result<()> {
+        self.sampled.iter().try_for_each(|sampled| sampled.counter.enable())
+    }
+
+    /// Ends counting. What is in the rings can still be read.
+    pub fn disable(&self) -> rustix::io::Result<()> {
+        self.sampled.iter().try_for_each(|sampled| sampled.counter.disable())
+    }
+
+    /// What to wait on: each becomes readable when its ring has filled to its watermark.
+    pub fn wake_ups(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.rings.iter().flat_map(|rings| {
+            let samples = rings.samples.as_ref().map(|(owner, _)| self.sampled[*owner].counter.as_fd());
+            let side_band = rings.side_band.as_ref().map(|(owner, _)| owner.as_fd());
+            samples.into_iter().chain(side_band)
+        })
+    }
+
+    /// Reads all rings once and gives out, in order, what is surely complete. A change of pace
+    /// that this made necessary is returned, to be told to the user.
+    pub fn drain(&mut self, mut sink: impl FnMut(Event<'_>)) -> Option<Slowed> {
+        let pass_began = crate::now();
+        self.read_rings();
+        self.release(pass_began.saturating_sub(COMMIT_SLACK), &mut sink)
+    }
+
+    /// Reads what is left after [`Self::disable`] and gives out everything, then the records
+    /// that were lost without the kernel having had room to say so.
+    pub fn finish(&mut self, mut sink: impl FnMut(Event<'_>)) -> Losses {
+        self.read_rings();
+        let end = crate::now();
+        self.release(Time::from_ns(u64::MAX), &mut sink);
+        for ((event, _), since) in std::mem::take(&mut self.throttled_since) {
+            let _ = event;
+            self.losses.throttled_time += end.since(since);
+        }
+        let kernel = |counters: &mut dyn Iterator<Item = &Counter>, told: u64, reads_lost| {
+            counters.filter_map(|counter| counter.lost(reads_lost).ok().flatten()).sum::<u64>().max(told)
+        };
+        let samples = kernel(&mut self.sampled.iter().map(|sampled| &sampled.counter), self.told_lost, self.reads_lost);
+        let owners = self.rings.iter().filter_map(|rings| rings.side_band.as_ref()).map(|(owner, _)| owner);
+        let side_band = kernel(&mut self.side_band.iter().chain(owners), self.told_side_band_lost, self.reads_lost);
+        self.losses.add(SampleLoss::RingFull, samples);
+        self.losses.add(SampleLoss::SideBandLost, side_band);
+        self.losses.add(SampleLoss::OutOfOrder, self.merger.late);
+        self.losses.add(SampleLoss::Damaged, self.merger.damaged);
+        std::mem::take(&mut self.losses)
+    }
+
+    /// Lost samples as far as the kernel has told yet.
+    pub fn lost_so_far(&self) -> u64 {
+        self.told_lost
+    }
+
+    fn read_rings(&mut self) {
+        for rings in &mut self.rings {
+            if let Some((_, ring)) = &mut rings.side_band {
+                self.merger.add(|records| {
+                    ring.drain_into(records);
+                });
+            }
+            if let Some((_, ring)) = &mut rings.samples {
+                self.merger.add(|records| {
+                    ring.drain_into(records);
+                });
+            }
+        }
+    }
+
+    fn release(&mut self, until: Time, sink: &mut impl FnMut(Event<'_>)) -> Option<Slowed> {
+        let Self { merger, events, layouts, side_band_layout, losses, .. } = self;
+        let (mut told_lost, mut told_side_band_lost) = (0, 0);
+        let mut throttles = Vec::new();
+        merger.release(until, |record| {
+            let layout = layout_of(record, events, layouts, side_band_layout);
+            match decode(record, layout, |id| events.get(&id).copied()) {
+                Decoded::Event(Event { body: Body::Lost(Lost { count, samples_only }), .. }) => {
+                    *(if samples_only { &mut told_lost } else { &mut told_side_band_lost }) += count;
+                }
+                Decoded::Event(Event { body: Body::Throttle(throttle), time, cpu, .. }) => {
+                    throttles.push((throttle, time, cpu));
+                }
+                Decoded::Event(event) => sink(event),
+                Decoded::Ignored => {}
+                Decoded::Unknown => losses.add(SampleLoss::UnknownRecord, 1),
+                Decoded::Damaged => losses.add(SampleLoss::Damaged, 1),
+            }
+        });
+        self.told_lost += told_lost;
+        self.told_side_band_lost += told_side_band_lost;
+        let mut slowed = None;
+        for (throttle, time, cpu) in throttles {
+            slowed = self.throttle(throttle, time.unwrap_or_default(), cpu).or(slowed);
+        }
+        slowed
+    }
+
+    /// Counts the time for which an event is held back, and halves its pace so that it is not
+    /// held back again: evenly spaced samples with a larger period stay true, gaps do not.
+    fn throttle(&mut self, throttle: Throttle, time: Time, cpu: Option<Cpu>) -> Option<Slowed> {
+        let event = throttle.event?;
+        let key = (event.index(), cpu);
+        if !throttle.begins {
+            let since = self.throttled_since.remove(&key)?;
+            self.losses.throttled_time += time.since(since);
+            return None;
+        }
+        self.losses.throttled += 1;
+        self.throttled_since.insert(key, time);
+        if self.slowed_at.is_some_and(|at| time.since(at) < PACE_PATIENCE) {
+            return None;
+        }
+        self.slowed_at = Some(crate::now());
+        let pace = &mut self.paces[event.index()];
+        let value = match pace {
+            Pace::Frequency(hz) => {
+                *hz = (*hz / 2).max(1);
+                *hz
+            }
+            Pace::Period(period) => {
+                *period = period.saturating_mul(2);
+                *period
+            }
+        };
+        for sampled in self.sampled.iter().filter(|sampled| sampled.event == event.index()) {
+            // A thread that ended meanwhile cannot be changed and need not be.
+            let _ = sampled.counter.set_period(value);
+        }
+        self.slowed[event.index()] *= 2;
+        Some(Slowed { event, factor: self.slowed[event.index()] })
+    }
+}
+
+/// The attribute of the dummy event that only brings side-band records.
+fn side_band_attr(plan: &Plan) -> sys::perf_event_attr {
+    let mut attr = sys::perf_event_attr {
+        type_: sys::PERF_TYPE_SOFTWARE,
+        config: u64::from(sys::PERF_COUNT_SW_DUMMY),
+        sample_type: ID_FIELDS,
+        clockid: libc::CLOCK_MONOTONIC,
+        ..Default::default()
+    };
+    attr.set_use_clockid(1);
+    attr.set_sample_id_all(1);
+    attr.set_mmap(1);
+    attr.set_mmap2(1);
+    attr.set_comm(1);
+    attr.set_comm_exec(1);
+    attr.set_task(1);
+    attr.set_inherit(plan.inherit.into());
+    // It counts nothing, so that it may run where kernel events may not be sampled.
+    attr.set_exclude_kernel(1);
+    attr.set_exclude_hv(1);
+    attr.set_watermark(1);
+    attr.__bindgen_anon_2.wakeup_watermark = 1;
+    if plan.start == Start::OnExec {
+        attr.set_disabled(1);
+        attr.set_enable_on_exec(1);
+    }
+    attr
+}
+
+/// The fields that every record carries, at its start or at its end; every attribute asks for
+/// them, so that the time stands at the same place in all of them.
+pub(crate) const ID_FIELDS: u64 =
+    (sys::PERF_SAMPLE_IDENTIFIER | sys::PERF_SAMPLE_TID | sys::PERF_SAMPLE_TIME | sys::PERF_SAMPLE_CPU) as u64;
+
+/// In samples: header, identifier, instruction pointer, task, time. At the end of other
+/// records: time, CPU, identifier.
+const TIME_POSITION: TimePosition = TimePosition { in_samples: 4, from_end: 3 };
+
+fn pace_of(event: &SampledEvent) -> Pace {
+    let attr = &event.attr;
+    match event.sampling {
+        // The kernel turns the frequency of its clocks into a period once and for all
+        // (perf_swevent_init_hrtimer in kernel/events/core.c).
+        Sampling::Frequency(hz)
+            if attr.type_ == sys::PERF_TYPE_SOFTWARE && attr.config <= u64::from(sys::PERF_COUNT_SW_TASK_CLOCK) =>
+        {
+            Pace::Period(1_000_000_000 / hz.max(1))
+        }
+        Sampling::Frequency(hz) => Pace::Frequency(hz),
+        Sampling::Period(period) => Pace::Period(period),
+        Sampling::Unknown => Pace::Period(1),
+    }
+}
+
+/// Samples hold their event's id in the second word, all else follows the common fields.
+fn layout_of<'a>(
+    record: &[u64],
+    events: &FxHashMap<u64, EventId>,
+    layouts: &'a [Layout],
+    side_band: &'a Layout,
+) -> &'a Layout {
+    record
+        .get(1)
+        .filter(|_| crate::record::Header::of(record[0]).is_sample())
+        .and_then(|id| events.get(id))
+        .map_or(side_band, |event| &layouts[event.index()])
+}
