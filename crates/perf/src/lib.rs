@@ -5,19 +5,22 @@
 //!               └─ limits, refusal: what this machine allows, and why it refused
 //! ```
 //!
-//! Unsafe code stands in `counter` and `ring` only, each block with its reason.
+//! Unsafe code stands in `counter`, `ring` and `launch` only, each block with its reason.
 
 pub mod record;
 pub mod registers;
 
 #[allow(unsafe_code)]
 mod counter;
+#[allow(unsafe_code)]
+mod launch;
 mod merge;
 #[allow(unsafe_code)]
 mod ring;
 mod sampler;
 
 pub use counter::{Counter, Scope};
+pub use launch::Waiting;
 pub use merge::{Merger, TimePosition};
 pub use ring::Ring;
 pub use sampler::{Observed, OpenFailure, Plan, Sampler, Slowed, Start};

@@ -298,8 +298,10 @@ fn side_band<'a>(
             }
         }
         sys::PERF_RECORD_LOST => {
-            fields.word()?;
-            Body::Lost(Lost { count: fields.word()?, samples_only: false })
+            let writer = fields.word()?;
+            // Sampled events have a ring of their own: only samples are lost from it.
+            let samples_only = event_of(writer).is_some();
+            Body::Lost(Lost { count: fields.word()?, samples_only })
         }
         sys::PERF_RECORD_LOST_SAMPLES => Body::Lost(Lost { count: fields.word()?, samples_only: true }),
         sys::PERF_RECORD_THROTTLE | sys::PERF_RECORD_UNTHROTTLE => {
@@ -399,4 +401,195 @@ fn split_sample_id<'a>(body: &'a [u64], layout: &Layout) -> Option<(&'a [u64], S
         common.id = Some(fields.word()?);
     }
     Some((body, common))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Branch, UserRegisters, context_words as context, id::Id as _};
+
+    fn layout(sample_type: sys::perf_event_sample_format) -> Layout {
+        Layout {
+            sample_type: u64::from(sample_type),
+            read_format: 0,
+            branch_sample_type: 0,
+            sample_regs_user: registers::X86_64.mask(),
+            sample_regs_intr: 0,
+            sample_stack_user: 16,
+            registers: registers::X86_64,
+        }
+    }
+
+    fn record(kind: u32, misc: u32, body: &[u64]) -> Vec<u64> {
+        let size = (body.len() + 1) * 8;
+        let first = u64::from(kind) | u64::from(misc) << 32 | (size as u64) << 48;
+        [&[first], body].concat()
+    }
+
+    fn pair(low: u32, high: u32) -> u64 {
+        u64::from(low) | u64::from(high) << 32
+    }
+
+    fn word(text: &[u8]) -> u64 {
+        let mut bytes = [0; 8];
+        bytes[..text.len()].copy_from_slice(text);
+        u64::from_ne_bytes(bytes)
+    }
+
+    fn only(id: u64) -> Option<EventId> {
+        (id == 7).then(|| EventId::from_index(0))
+    }
+
+    fn event(decoded: Decoded<'_>) -> Event<'_> {
+        match decoded {
+            Decoded::Event(event) => event,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    const FULL: sys::perf_event_sample_format = sys::PERF_SAMPLE_IDENTIFIER
+        | sys::PERF_SAMPLE_IP
+        | sys::PERF_SAMPLE_TID
+        | sys::PERF_SAMPLE_TIME
+        | sys::PERF_SAMPLE_ADDR
+        | sys::PERF_SAMPLE_CPU
+        | sys::PERF_SAMPLE_PERIOD
+        | sys::PERF_SAMPLE_READ
+        | sys::PERF_SAMPLE_CALLCHAIN
+        | sys::PERF_SAMPLE_RAW
+        | sys::PERF_SAMPLE_BRANCH_STACK
+        | sys::PERF_SAMPLE_REGS_USER
+        | sys::PERF_SAMPLE_STACK_USER;
+
+    fn full_sample() -> Vec<u64> {
+        let body = [
+            7,
+            0x10,
+            pair(100, 101),
+            5_000,
+            0xda7a,
+            pair(1, 0),
+            250, // identifier … period
+            42,  // read
+            3,
+            context::USER,
+            0x10,
+            0x20,                 // callchain
+            pair(4, 0xaaaa_bbbb), // raw: size and four bytes
+            1,
+            0x30,
+            0x40,
+            0x5, // branches
+            2,
+            0xb,
+            0x5,
+            0x1, // registers: bp, sp, ip
+            16,
+            0x1111,
+            0x2222,
+            8, // stack: size, bytes, how many are valid
+        ];
+        record(sys::PERF_RECORD_SAMPLE, 2, &body)
+    }
+
+    #[test]
+    fn every_field_of_a_sample_is_found_behind_the_others() {
+        let words = full_sample();
+        let event = event(decode(&words, &layout(FULL), only));
+        assert_eq!(event.task, TaskIds::new(100, 101));
+        assert_eq!((event.time, event.cpu), (Some(Time::from_ns(5_000)), Some(Cpu(1))));
+        let Body::Sample(sample) = event.body else { panic!() };
+        assert_eq!((sample.period, sample.count, sample.data_address), (250, 1, Some(Address(0xda7a))));
+        assert_eq!(sample.callchain.words(), [context::USER, 0x10, 0x20]);
+        assert_eq!(
+            sample.branches.iter().collect::<Vec<_>>(),
+            [Branch { from: Address(0x30), to: Address(0x40), flags: 5 }]
+        );
+        let user = sample.user.unwrap();
+        assert_eq!(user.registers, UserRegisters { ip: 1, sp: 5, fp: 0xb, lr: 0, is_32bit: false });
+        assert_eq!(user.stack, 0x1111u64.to_ne_bytes());
+        assert_eq!(user.stack_limit, 16);
+    }
+
+    #[test]
+    fn a_sample_cut_anywhere_is_damaged_and_never_a_panic() {
+        let words = full_sample();
+        for len in 0..words.len() {
+            assert_eq!(decode(&words[..len], &layout(FULL), only), Decoded::Damaged, "{len}");
+        }
+        for at in 1..words.len() {
+            let mut changed = words.clone();
+            changed[at] = u64::MAX;
+            let _ = decode(&changed, &layout(FULL), only);
+        }
+    }
+
+    const SIDE_BAND: sys::perf_event_sample_format =
+        sys::PERF_SAMPLE_IDENTIFIER | sys::PERF_SAMPLE_TID | sys::PERF_SAMPLE_TIME | sys::PERF_SAMPLE_CPU;
+    const TRAILER: [u64; 4] = [100 | 101 << 32, 9_000, 1, 7];
+
+    fn side_band_event(words: &[u64]) -> Event<'_> {
+        event(decode(words, &layout(SIDE_BAND), only))
+    }
+
+    #[test]
+    fn names_and_execs_are_told_apart() {
+        let body = [&[pair(5, 6), word(b"worker;\xff")][..], &TRAILER].concat();
+        let named = record(sys::PERF_RECORD_COMM, 0, &body);
+        let event = side_band_event(&named);
+        assert_eq!((event.task, event.time, event.cpu), (TaskIds::new(5, 6), Some(Time::from_ns(9_000)), Some(Cpu(1))));
+        assert_eq!(event.body, Body::Name(b"worker;\xff"));
+        let exec = record(sys::PERF_RECORD_COMM, sys::PERF_RECORD_MISC_COMM_EXEC, &body);
+        assert_eq!(side_band_event(&exec).body, Body::Exec(b"worker;\xff"));
+    }
+
+    #[test]
+    fn mappings_say_which_file_they_are() {
+        let place = [pair(5, 6), 0x1000, 0x2000, 0x3000];
+        let by_inode = [&place[..], &[pair(8, 1), 99, 3, pair(5, 2), word(b"/bin/x")], &TRAILER].concat();
+        let words = record(sys::PERF_RECORD_MMAP2, 2, &by_inode);
+        let Body::Mapping(mapping) = side_band_event(&words).body else { panic!() };
+        assert_eq!((mapping.start, mapping.len, mapping.offset), (Address(0x1000), 0x2000, FileOffset(0x3000)));
+        assert_eq!(mapping.identity, FileIdentity::Inode(Inode { major: 8, minor: 1, number: 99, generation: 3 }));
+        assert_eq!((mapping.path, mapping.kernel), (&b"/bin/x"[..], false));
+
+        let id = [word(&[20, 0, 0, 0, 1, 2, 3, 4]), u64::MAX, u64::MAX];
+        let by_contents = [&place[..], &id, &[pair(5, 2), word(b"/bin/x")], &TRAILER].concat();
+        let words = record(sys::PERF_RECORD_MMAP2, sys::PERF_RECORD_MISC_MMAP_BUILD_ID | 1, &by_contents);
+        let Body::Mapping(mapping) = side_band_event(&words).body else { panic!() };
+        let FileIdentity::BuildId(id) = mapping.identity else { panic!() };
+        assert_eq!((id.as_bytes().len(), &id.as_bytes()[..5]), (20, &[1, 2, 3, 4, 255][..]));
+        assert!(mapping.kernel);
+
+        let old = [&place[..], &[word(b"[vdso]")], &TRAILER].concat();
+        let words = record(sys::PERF_RECORD_MMAP, 2, &old);
+        let Body::Mapping(mapping) = side_band_event(&words).body else { panic!() };
+        assert_eq!((mapping.path, mapping.identity), (&b"[vdso]"[..], FileIdentity::Unknown));
+    }
+
+    #[test]
+    fn forks_exits_losses_and_throttles() {
+        let with_trailer = |body: &[u64]| [body, &TRAILER].concat();
+        let task = [pair(5, 1), pair(6, 2), 777];
+        let fork = record(sys::PERF_RECORD_FORK, 0, &with_trailer(&task));
+        assert_eq!(side_band_event(&fork).task, TaskIds::new(5, 6));
+        assert_eq!(side_band_event(&fork).body, Body::Fork { parent: TaskIds::new(1, 2) });
+        let exit = record(sys::PERF_RECORD_EXIT, 0, &with_trailer(&task));
+        assert_eq!(side_band_event(&exit).body, Body::Exit);
+        let of_samples = record(sys::PERF_RECORD_LOST, 0, &with_trailer(&[7, 12]));
+        assert_eq!(side_band_event(&of_samples).body, Body::Lost(Lost { count: 12, samples_only: true }));
+        let of_side_band = record(sys::PERF_RECORD_LOST, 0, &with_trailer(&[8, 3]));
+        assert_eq!(side_band_event(&of_side_band).body, Body::Lost(Lost { count: 3, samples_only: false }));
+        let throttle = record(sys::PERF_RECORD_THROTTLE, 0, &with_trailer(&[1, 7, 0]));
+        let event = Some(EventId::from_index(0));
+        assert_eq!(side_band_event(&throttle).body, Body::Throttle(Throttle { event, begins: true }));
+    }
+
+    #[test]
+    fn unknown_kinds_are_said_to_be_unknown() {
+        assert_eq!(decode(&record(99, 0, &TRAILER), &layout(SIDE_BAND), only), Decoded::Unknown);
+        assert_eq!(decode(&record(sys::PERF_RECORD_SWITCH, 0, &TRAILER), &layout(SIDE_BAND), only), Decoded::Ignored);
+        assert_eq!(decode(&record(sys::PERF_RECORD_COMM, 0, &[1]), &layout(SIDE_BAND), only), Decoded::Damaged);
+        assert_eq!(decode(&[], &layout(SIDE_BAND), only), Decoded::Damaged);
+    }
 }

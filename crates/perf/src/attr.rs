@@ -1,0 +1,62 @@
+//! The attribute of a sampled event: what perf_event_open(2) is told.
+
+use crate::events::EventSpec;
+use crate::registers;
+use crate::sampler::{ID_FIELDS, SampledEvent};
+use model::Sampling;
+use perf_event_open_sys::bindings as sys;
+
+/// What each sample is to carry, and how events are to be counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SampleRequest {
+    /// How often the event is to fire.
+    pub sampling: Sampling,
+    /// The kernel's part of the callchain.
+    pub kernel_chain: bool,
+    /// The user's part of the callchain, by frame pointers.
+    pub user_chain: bool,
+    /// Bytes of user stack to copy, with the registers to unwind them from; 0 for none.
+    pub stack_bytes: u16,
+    /// The most words of a callchain; 0 for the kernel's own limit.
+    pub max_chain: u16,
+    /// How many bytes of its ring may fill before the reader is woken.
+    pub watermark: u32,
+    /// Whether what the observed ones start is observed too.
+    pub inherit: bool,
+    /// Whether the event starts with the exec of the observed thread.
+    pub enable_on_exec: bool,
+}
+
+/// The event `spec` with samples as `request` says, disabled until told or until an exec.
+pub fn sampling_attr(spec: &EventSpec, request: &SampleRequest) -> SampledEvent {
+    let mut attr = spec.attr();
+    attr.sample_type = ID_FIELDS | u64::from(sys::PERF_SAMPLE_IP) | u64::from(sys::PERF_SAMPLE_PERIOD);
+    attr.set_disabled(1);
+    attr.set_sample_id_all(1);
+    attr.set_inherit(request.inherit.into());
+    attr.set_enable_on_exec(request.enable_on_exec.into());
+    attr.set_use_clockid(1);
+    attr.clockid = libc::CLOCK_MONOTONIC;
+    attr.set_watermark(1);
+    attr.__bindgen_anon_2.wakeup_watermark = request.watermark;
+    match request.sampling {
+        Sampling::Frequency(hz) => {
+            attr.set_freq(1);
+            attr.__bindgen_anon_1.sample_freq = hz;
+        }
+        Sampling::Period(period) => attr.__bindgen_anon_1.sample_period = period,
+        Sampling::Unknown => attr.__bindgen_anon_1.sample_period = 1,
+    }
+    if request.kernel_chain || request.user_chain {
+        attr.sample_type |= u64::from(sys::PERF_SAMPLE_CALLCHAIN);
+        attr.sample_max_stack = request.max_chain;
+        attr.set_exclude_callchain_kernel((!request.kernel_chain).into());
+        attr.set_exclude_callchain_user((!request.user_chain).into());
+    }
+    if request.stack_bytes > 0 {
+        attr.sample_type |= u64::from(sys::PERF_SAMPLE_REGS_USER | sys::PERF_SAMPLE_STACK_USER);
+        attr.sample_regs_user = registers::NATIVE.mask();
+        attr.sample_stack_user = request.stack_bytes.into();
+    }
+    SampledEvent { attr, sampling: request.sampling }
+}
