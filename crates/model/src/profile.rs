@@ -151,6 +151,25 @@ impl Profile {
         if path.starts_with('[') { path } else { path.rsplit('/').next().unwrap_or(path) }
     }
 
+    /// The events that have samples.
+    pub fn events_with_samples(&self) -> Vec<EventId> {
+        let mut seen = vec![false; self.events.len()];
+        self.samples.iter().for_each(|row| seen[row.event.index()] = true);
+        (0..seen.len()).filter(|&index| seen[index]).map(EventId::from_index).collect()
+    }
+
+    /// What stands for the name of a location that has none: its file's name in brackets,
+    /// `[kernel]` or `[unknown]` where no file is known.
+    pub fn placeholder(&self, id: LocationId) -> std::borrow::Cow<'_, str> {
+        let location = self.location(id);
+        match location.mapping.map(|mapping| self.mapping_name(mapping)) {
+            Some(name) if name.starts_with('[') => name.into(),
+            Some(name) if !name.is_empty() => format!("[{name}]").into(),
+            _ if location.kind == CodeKind::Kernel => "[kernel]".into(),
+            _ => "[unknown]".into(),
+        }
+    }
+
     /// The sums over all samples of an event.
     pub fn totals(&self, event: EventId) -> Totals {
         let mut totals = Totals::default();
@@ -227,6 +246,26 @@ mod tests {
         assert_eq!(profile.mapping_name(mapping), "app");
         profile.set_missing(id, NameMissing::Stripped);
         assert_eq!(profile.frames(id), Err(NameMissing::Stripped));
+    }
+
+    #[test]
+    fn a_nameless_location_shows_its_file_in_one_pair_of_brackets() {
+        let mut profile = Profile::default();
+        let mut at = |path: Option<&str>, kind| {
+            let mapping = path.map(|path| {
+                let path = profile.strings.intern_str(path);
+                profile.mappings.intern(MappedFile { path, build_id: None, version: 0 })
+            });
+            let address = LocationAddress::Memory(Address(0x10));
+            let id = profile.add_location(Location { mapping, address, kind });
+            profile.placeholder(id).into_owned()
+        };
+        assert_eq!(at(Some("/usr/lib/libfoo.so"), CodeKind::User), "[libfoo.so]");
+        assert_eq!(at(Some("/memfd:x (deleted)"), CodeKind::User), "[memfd:x (deleted)]");
+        assert_eq!(at(Some("[vdso]"), CodeKind::User), "[vdso]");
+        assert_eq!(at(Some("[kernel]"), CodeKind::Kernel), "[kernel]");
+        assert_eq!(at(None, CodeKind::Kernel), "[kernel]");
+        assert_eq!(at(None, CodeKind::Jit), "[unknown]");
     }
 
     #[test]
