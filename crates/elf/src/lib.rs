@@ -1,1 +1,29 @@
 //! ELF files: identity, segments and sections, read without mapping them.
+//!
+//! ```text
+//!  open file or bytes ──► Source (bounded reads) ──► Headers ──► Image ──┬─ identity, addresses
+//!                                                                       ├─ sections, UnwindSections
+//!                                                                       └─ extents of functions
+//! ```
+//!
+//! A file that is mapped and then cut by somebody kills its reader with SIGBUS, so that all
+//! is read by pread(2). Every length that the file states is checked against the file's real
+//! size before anything is allocated. Names and lines are the crate `symbols`' business.
+#![forbid(unsafe_code)]
+
+mod error;
+mod frame_entry;
+mod function;
+mod headers;
+mod image;
+mod note;
+mod section;
+mod source;
+mod unwind_sections;
+
+pub use error::{Error, ErrorKind};
+pub use headers::{Machine, Segment};
+pub use image::Image;
+pub use note::DebugLink;
+pub use section::{Section, SectionData};
+pub use unwind_sections::UnwindSections;
