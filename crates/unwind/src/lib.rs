@@ -1,1 +1,17 @@
-//! Registers and copied stack bytes to addresses.
+//! From registers and copied stack bytes to code addresses, by the unwind tables of the mapped
+//! binaries (.eh_frame, .debug_frame) and, where there are none, by frame pointers.
+//!
+//! ```text
+//!  elf::Image ─► Module (once a file) ─► AddressSpace (a process) ─┐
+//!  registers + stack bytes ────────────────────────────────────────┴─► Unwinder ─► addresses, Stop
+//! ```
+//!
+//! Pure: no process and no file is touched. framehop does the work; this crate says what an
+//! address space is and why a walk ended.
+#![forbid(unsafe_code)]
+
+mod address_space;
+mod unwinder;
+
+pub use address_space::{AddressSpace, Module};
+pub use unwinder::{Stop, Unwinder};

@@ -1,0 +1,143 @@
+//! The files that hold code, each opened once, whichever processes map it.
+
+use crate::files::{Files, shown};
+use elf::Image;
+use model::{BuildId, FileIdentity, FileOffset, Mapping, NameMissing, Pid};
+use rustc_hash::FxHashMap;
+use rustix::fs::{MemfdFlags, memfd_create};
+use std::fs::File;
+use std::io::Write as _;
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
+
+/// A file of [`Binaries`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct BinaryId(u32);
+
+/// A file that holds code.
+pub struct Binary {
+    /// Its path as it is shown, or a name in brackets.
+    pub path: String,
+    /// The open file and its headers, or why there are none.
+    pub contents: Result<Contents, NameMissing>,
+    /// Tells files of one path apart: how many others came before.
+    pub version: u32,
+}
+
+/// An open file and what its headers say.
+pub struct Contents {
+    /// The file, which stays open for as long as the profile is made.
+    pub file: File,
+    /// Its headers.
+    pub image: Image,
+    /// Its unwind tables.
+    pub module: unwind::Module,
+    /// The extent of the function at the ELF entry (`_start`), in ELF addresses.
+    entry_function: Option<Range<u64>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    path: Box<[u8]>,
+    identity: FileIdentity,
+}
+
+/// All files that hold code.
+#[derive(Default)]
+pub struct Binaries {
+    ids: FxHashMap<Key, BinaryId>,
+    binaries: Vec<Binary>,
+    versions: FxHashMap<String, u32>,
+}
+
+impl Binaries {
+    /// The file behind a mapping, opened if it is new.
+    pub fn of(&mut self, process: Pid, mapping: &Mapping<'_>, files: &dyn Files) -> BinaryId {
+        let key = Key { path: mapping.path.into(), identity: mapping.identity };
+        if let Some(&id) = self.ids.get(&key) {
+            return id;
+        }
+        let opened = if mapping.path == b"[vdso]" { vdso() } else { files.open(process, mapping) };
+        let path = shown(mapping.path);
+        let version = self.versions.entry(path.clone()).and_modify(|count| *count += 1).or_insert(0);
+        let binary = Binary { version: *version, contents: opened.and_then(Contents::read), path };
+        let id = BinaryId(self.binaries.len() as u32);
+        self.binaries.push(binary);
+        self.ids.insert(key, id);
+        id
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (BinaryId, &Binary)> {
+        self.binaries.iter().enumerate().map(|(index, binary)| (BinaryId(index as u32), binary))
+    }
+}
+
+impl std::ops::Index<BinaryId> for Binaries {
+    type Output = Binary;
+    fn index(&self, id: BinaryId) -> &Binary {
+        &self.binaries[id.0 as usize]
+    }
+}
+
+impl Binary {
+    /// The identity of its contents.
+    pub fn build_id(&self) -> Option<BuildId> {
+        self.contents.as_ref().ok()?.image.build_id()
+    }
+}
+
+impl Contents {
+    fn read(file: File) -> Result<Self, NameMissing> {
+        let image = Image::open(&file).map_err(|_| NameMissing::Unreadable)?;
+        // A file whose tables cannot be read is walked by frame pointers.
+        let sections = image.unwind_sections().unwrap_or_default();
+        let entry_function = image.entry().map(|entry| {
+            // Without a symbol or table, `_start` is taken for as long as glibc's and musl's are.
+            image.function_containing(entry).unwrap_or(entry..entry + 64)
+        });
+        Ok(Self { module: unwind::Module::new(sections, image.base_address()), file, image, entry_function })
+    }
+
+    /// How far the code lies from its ELF addresses, where the file's `offset` is mapped at
+    /// `start`. To be added to an ELF address, wrapping.
+    pub fn bias(&self, start: u64, offset: FileOffset) -> Option<u64> {
+        let page = rustix::param::page_size() as u64;
+        let segment = self.image.segments().iter().find(|segment| {
+            let first_page = segment.file_offset & !(page - 1);
+            segment.executable
+                && (first_page..segment.file_offset.saturating_add(segment.file_size)).contains(&offset.0)
+        })?;
+        let address = segment.address.wrapping_sub(segment.file_offset).wrapping_add(offset.0);
+        Some(start.wrapping_sub(address))
+    }
+
+    /// Whether a stack may end here: the function at the entry is the first of its thread, and
+    /// so is one for which `tables_say_so` and there are tables.
+    pub fn is_first_function(&self, address: u64, tables_say_so: bool) -> bool {
+        self.entry_function.as_ref().is_some_and(|entry| entry.contains(&address))
+            || tables_say_so && self.image.function_containing(address).is_some()
+    }
+}
+
+/// The code that the kernel maps into every process, read from our own memory: it is the same
+/// in all 64-bit processes and lies in no file.
+fn vdso() -> Result<File, NameMissing> {
+    let range = vdso_range().ok_or(NameMissing::FileGone)?;
+    copy_of_own_memory(range).map_err(|_| NameMissing::Unreadable)
+}
+
+fn vdso_range() -> Option<Range<u64>> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let line = maps.lines().find(|line| line.ends_with("[vdso]"))?;
+    let (start, end) = line.split_whitespace().next()?.split_once('-')?;
+    Some(u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?)
+}
+
+fn copy_of_own_memory(range: Range<u64>) -> std::io::Result<File> {
+    let mut bytes = vec![0; (range.end - range.start) as usize];
+    File::open("/proc/self/mem")?.read_exact_at(&mut bytes, range.start)?;
+    let mut file = File::from(memfd_create("vdso", MemfdFlags::CLOEXEC)?);
+    file.write_all(&bytes)?;
+    Ok(file)
+}

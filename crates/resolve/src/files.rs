@@ -1,0 +1,102 @@
+//! Where a mapped file's contents are found. A file is opened when it is first seen mapped and
+//! stays open: its path may be deleted, replaced, or lie in another mount namespace, and its
+//! process may be gone, long before names are looked up.
+
+use model::{FileIdentity, Inode, Mapping, NameMissing, Pid, text};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// Finds the file behind a mapping.
+pub trait Files {
+    /// Opens the file that `process` has mapped.
+    fn open(&self, process: Pid, mapping: &Mapping<'_>) -> Result<File, NameMissing>;
+}
+
+/// The files of processes of this machine, now.
+#[derive(Clone, Debug, Default)]
+pub struct LiveFiles;
+
+impl Files for LiveFiles {
+    /// First through the kernel's own link to the mapped file, which is right even for deleted
+    /// files and memfds but needs CAP_CHECKPOINT_RESTORE; then by path as the process sees it;
+    /// then by path as we see it. A path only counts if the same inode stands behind it.
+    fn open(&self, process: Pid, mapping: &Mapping<'_>) -> Result<File, NameMissing> {
+        let end = mapping.start.0.saturating_add(mapping.len);
+        let by_kernel = PathBuf::from(format!("/proc/{process}/map_files/{:x}-{end:x}", mapping.start));
+        if let Ok(file) = open_if_same(&by_kernel, mapping.identity) {
+            return Ok(file);
+        }
+        let path = Path::new(std::ffi::OsStr::from_bytes(undeleted(mapping.path)));
+        if !path.is_absolute() {
+            return Err(NameMissing::FileGone);
+        }
+        let mut as_process_sees_it = PathBuf::from(format!("/proc/{process}/root"));
+        as_process_sees_it.extend(path.components().skip(1));
+        open_if_same(&as_process_sees_it, mapping.identity).or_else(|_| open_if_same(path, mapping.identity))
+    }
+}
+
+/// The path without the mark that the kernel puts behind those of deleted files.
+pub(crate) fn undeleted(path: &[u8]) -> &[u8] {
+    path.strip_suffix(b" (deleted)").unwrap_or(path)
+}
+
+/// The path as it is shown.
+pub(crate) fn shown(path: &[u8]) -> String {
+    text::from_bytes(undeleted(path)).into_owned()
+}
+
+fn open_if_same(path: &Path, identity: FileIdentity) -> Result<File, NameMissing> {
+    let file = File::open(path).map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied => NameMissing::Permission,
+        _ => NameMissing::FileGone,
+    })?;
+    let metadata = file.metadata().map_err(|_| NameMissing::FileGone)?;
+    if !metadata.is_file() {
+        return Err(NameMissing::Unreadable);
+    }
+    match identity {
+        // Overlay and btrfs report another device number for the file than for its mapping, so
+        // that only the inode's number is compared.
+        FileIdentity::Inode(Inode { number, .. }) if number != metadata.ino() => Err(NameMissing::Replaced),
+        _ => Ok(file),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Address, FileOffset};
+
+    fn mapping(path: &[u8], number: u64) -> Mapping<'_> {
+        Mapping {
+            start: Address(0x1000),
+            len: 0x1000,
+            offset: FileOffset(0),
+            identity: FileIdentity::Inode(Inode { major: 0, minor: 0, number, generation: 0 }),
+            path,
+            kernel: false,
+        }
+    }
+
+    #[test]
+    fn a_path_counts_only_with_its_inode() {
+        let myself = Pid(std::process::id());
+        let path = std::env::current_exe().unwrap();
+        let bytes = path.as_os_str().as_bytes();
+        let inode = std::fs::metadata(&path).unwrap().ino();
+        assert!(LiveFiles.open(myself, &mapping(bytes, inode)).is_ok());
+        assert_eq!(LiveFiles.open(myself, &mapping(bytes, inode + 1)).err(), Some(NameMissing::Replaced));
+        assert_eq!(LiveFiles.open(myself, &mapping(b"/no/such/file", 1)).err(), Some(NameMissing::FileGone));
+        assert_eq!(LiveFiles.open(myself, &mapping(b"[stack]", 1)).err(), Some(NameMissing::FileGone));
+    }
+
+    #[test]
+    fn the_mark_of_deleted_files_is_not_part_of_the_path() {
+        assert_eq!(shown(b"/tmp/x (deleted)"), "/tmp/x");
+        assert_eq!(shown(b"/memfd:jit\xff (deleted)"), "/memfd:jit\\xff");
+    }
+}

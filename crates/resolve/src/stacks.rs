@@ -1,0 +1,133 @@
+//! The frames of one sample: the kernel's callchain, and the user's part by whichever way is
+//! whole. Says why a stack ends where it does.
+
+use crate::binary::Binaries;
+use crate::process::Process;
+use crate::regions::Code;
+use model::{Address, CallGraph, Callchain, CodeAddress, Context, Sample, StackEnd, UserState};
+use unwind::{Stop, Unwinder};
+
+/// How stacks are taken.
+#[derive(Clone, Copy, Debug)]
+pub struct StackOptions {
+    /// How the user's part is found.
+    pub call_graph: CallGraph,
+    /// The most frames of a copied stack.
+    pub max_frames: usize,
+    /// The most words that the kernel puts into a callchain (`kernel.perf_event_max_stack`).
+    pub kernel_limit: usize,
+}
+
+/// Walks user stacks; keeps its buffers between samples.
+#[derive(Default)]
+pub struct UserStacks {
+    unwinder: Unwinder,
+    walked: Vec<CodeAddress>,
+    chain: Vec<CodeAddress>,
+}
+
+impl UserStacks {
+    /// The user's part of a sample's stack, the leaf first, and why it ends.
+    pub fn of(
+        &mut self,
+        sample: &Sample<'_>,
+        process: &mut Process,
+        binaries: &Binaries,
+        options: &StackOptions,
+    ) -> (&[CodeAddress], StackEnd) {
+        if options.call_graph == CallGraph::None {
+            self.chain.clear();
+            self.chain.extend(sample.callchain.frames_of(Context::User).take(1));
+            return (&self.chain, StackEnd::NotRecorded);
+        }
+        let user = sample.user.filter(|user| !user.registers.is_32bit);
+        let walked = user.map(|user| self.walk(&user, process, binaries, options.max_frames));
+        let chain_end = self.follow_chain(sample.callchain, process, binaries, options.kernel_limit);
+        match (walked, chain_end) {
+            (Some(StackEnd::Bottom), _) => (&self.walked, StackEnd::Bottom),
+            (Some(end), None) => (&self.walked, end),
+            (None, Some(end)) => (&self.chain, end),
+            (None, None) if process.kernel_thread => (&[], StackEnd::Bottom),
+            (None, None) => (&[], StackEnd::NoUserStack),
+            (Some(end), Some(chain_end)) => self.join(end, chain_end),
+        }
+    }
+
+    /// Both ways gave something and the walk did not reach the bottom. Where the outermost
+    /// walked frame stands in the chain too, the chain knows its callers; otherwise the walk is
+    /// what can be trusted, unless the chain is whole.
+    fn join(&mut self, walk_end: StackEnd, chain_end: StackEnd) -> (&[CodeAddress], StackEnd) {
+        if let Some(last) = self.walked.last() {
+            let meeting = self.chain.iter().position(|frame| frame.raw() == last.raw());
+            if let Some(callers) = meeting.and_then(|at| self.chain.get(at + 1..)).filter(|rest| !rest.is_empty()) {
+                self.walked.extend_from_slice(callers);
+                return (&self.walked, chain_end);
+            }
+        }
+        if chain_end == StackEnd::Bottom || self.walked.is_empty() {
+            (&self.chain, chain_end)
+        } else {
+            (&self.walked, walk_end)
+        }
+    }
+
+    fn walk(&mut self, user: &UserState<'_>, process: &mut Process, binaries: &Binaries, limit: usize) -> StackEnd {
+        self.walked.clear();
+        let stop = self.unwinder.walk(process.regions.unwind_space(binaries), user, limit, &mut self.walked);
+        let dropped = drop_what_is_no_code(&mut self.walked, process);
+        let at_first = |tables_say_so| is_first_function(self.walked.last(), process, binaries, tables_say_so);
+        match stop {
+            _ if !dropped && at_first(stop == Stop::EndOfStack) => StackEnd::Bottom,
+            Stop::CopyTooShort => StackEnd::CopyTooShort,
+            Stop::Limit => StackEnd::Limit,
+            _ if dropped => StackEnd::BadAddress,
+            Stop::EndOfStack | Stop::Astray => StackEnd::NoUnwindInfo,
+        }
+    }
+
+    /// `None` where the sample has no user part.
+    fn follow_chain(
+        &mut self,
+        callchain: Callchain<'_>,
+        process: &Process,
+        binaries: &Binaries,
+        kernel_limit: usize,
+    ) -> Option<StackEnd> {
+        self.chain.clear();
+        self.chain.extend(callchain.frames_of(Context::User));
+        if self.chain.is_empty() {
+            return None;
+        }
+        let dropped = drop_what_is_no_code(&mut self.chain, process);
+        Some(if !dropped && is_first_function(self.chain.last(), process, binaries, false) {
+            StackEnd::Bottom
+        } else if callchain.frames().count() >= kernel_limit {
+            StackEnd::Limit
+        } else {
+            StackEnd::FramePointersEnd
+        })
+    }
+}
+
+/// Takes off the outer frames that lie in no executable memory: a walk that lost its way picks
+/// up numbers that are no addresses. The leaf is kept whatever it is: the CPU was there.
+/// Where nothing is known of the process, everything is kept.
+fn drop_what_is_no_code(frames: &mut Vec<CodeAddress>, process: &Process) -> bool {
+    if process.regions.is_empty() {
+        return false;
+    }
+    let is_code = |frame: &CodeAddress| process.regions.find(frame.lookup()).is_some();
+    let kept = frames.iter().rposition(is_code).map_or(1, |last| last + 1).min(frames.len());
+    let dropped = kept < frames.len();
+    frames.truncate(kept);
+    dropped
+}
+
+fn is_first_function(last: Option<&CodeAddress>, process: &Process, binaries: &Binaries, tables_say_so: bool) -> bool {
+    let Some(address) = last.map(|frame| frame.lookup()) else { return false };
+    let Some(region) = process.regions.find(address) else { return false };
+    let Code::Binary(id) = region.code else { return false };
+    let Ok(contents) = &binaries[id].contents else { return false };
+    let bias = contents.bias(region.start, region.offset);
+    bias.is_some_and(|bias| contents.is_first_function(Address(address.0.wrapping_sub(bias)).0, tables_say_so))
+}

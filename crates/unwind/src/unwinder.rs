@@ -1,0 +1,142 @@
+//! The walk from a sample's registers down its copied stack.
+
+use crate::AddressSpace;
+use framehop::{CacheNative, Error, FrameAddress, UnwindRegsNative, Unwinder as _};
+use model::{Address, CodeAddress, UserRegisters, UserState};
+
+/// Why a walk ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// The tables, or a return address or frame pointer of 0, say that there is no caller.
+    EndOfStack,
+    /// The walk left the copied bytes, and there was more stack than was copied.
+    CopyTooShort,
+    /// The walk left the stack itself, or went in a circle: what it followed was no frame.
+    Astray,
+    /// So many frames were found as were wanted at most.
+    Limit,
+}
+
+/// Walks stacks. Keeps a cache of what it learnt of addresses, for all processes.
+pub struct Unwinder {
+    cache: CacheNative<framehop::MayAllocateDuringUnwind>,
+}
+
+impl Default for Unwinder {
+    fn default() -> Self {
+        Self { cache: CacheNative::new() }
+    }
+}
+
+impl Unwinder {
+    /// Appends the user frames of a sample to `frames`, the leaf first, at most `limit` of them.
+    pub fn walk(
+        &mut self,
+        space: &AddressSpace,
+        user: &UserState<'_>,
+        limit: usize,
+        frames: &mut Vec<CodeAddress>,
+    ) -> Stop {
+        let stack = Stack { start: user.registers.sp, bytes: user.stack };
+        let mut read = |address| stack.word(address).ok_or(());
+        let mut walk =
+            space.inner.iter_frames(user.registers.ip, registers(&user.registers), &mut self.cache, &mut read);
+        for _ in 0..limit {
+            match walk.next() {
+                Ok(Some(FrameAddress::InstructionPointer(address))) => {
+                    frames.push(CodeAddress::InstructionPointer(Address(address)));
+                }
+                Ok(Some(FrameAddress::ReturnAddress(address))) => {
+                    frames.push(CodeAddress::ReturnAddress(Address(address.get())));
+                }
+                Ok(None) => return Stop::EndOfStack,
+                Err(Error::ReturnAddressIsNull) => return Stop::EndOfStack,
+                Err(Error::CouldNotReadStack(address)) => {
+                    // Where fewer bytes came than were asked for, the stack ended within them.
+                    let had_more = user.stack.len() >= user.stack_limit;
+                    return if had_more && address >= stack.end() { Stop::CopyTooShort } else { Stop::Astray };
+                }
+                Err(_) => return Stop::Astray,
+            }
+        }
+        Stop::Limit
+    }
+}
+
+/// The copied bytes, at the addresses that they came from.
+struct Stack<'a> {
+    start: u64,
+    bytes: &'a [u8],
+}
+
+impl Stack<'_> {
+    fn end(&self) -> u64 {
+        // A word that is cut by the end counts as beyond it.
+        self.start.saturating_add((self.bytes.len() as u64).saturating_sub(7))
+    }
+
+    fn word(&self, address: u64) -> Option<u64> {
+        let at = usize::try_from(address.checked_sub(self.start)?).ok()?;
+        let bytes = self.bytes.get(at..at.checked_add(8)?)?;
+        Some(u64::from_le_bytes(bytes.try_into().ok()?))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn registers(user: &UserRegisters) -> UnwindRegsNative {
+    UnwindRegsNative::new(user.ip, user.sp, user.fp)
+}
+
+#[cfg(target_arch = "aarch64")]
+fn registers(user: &UserRegisters) -> UnwindRegsNative {
+    UnwindRegsNative::new(user.lr, user.sp, user.fp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(stack: &[u8], fp: u64, limit: usize) -> UserState<'_> {
+        UserState {
+            registers: UserRegisters { ip: 0x1000, sp: 0x7000, fp, lr: 0, is_32bit: false },
+            stack,
+            stack_limit: limit,
+        }
+    }
+
+    fn bytes(words: &[u64]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    fn walk(user: &UserState<'_>, limit: usize) -> (Vec<u64>, Stop) {
+        let mut frames = Vec::new();
+        let stop = Unwinder::default().walk(&AddressSpace::default(), user, limit, &mut frames);
+        (frames.iter().map(|frame| frame.raw().0).collect(), stop)
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn code_without_tables_is_walked_by_frame_pointers() {
+        let stack = bytes(&[0x7010, 0x2000, 0, 0x3000]);
+        assert_eq!(walk(&state(&stack, 0x7000, 64), 10), (vec![0x1000, 0x2000, 0x3000], Stop::EndOfStack));
+        assert_eq!(walk(&state(&stack, 0x7000, 64), 2), (vec![0x1000, 0x2000], Stop::Limit));
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_stack_that_was_cut_is_told_from_one_that_is_wrong() {
+        let stack = bytes(&[0x7800, 0x2000]);
+        assert_eq!(walk(&state(&stack, 0x7000, 16), 10), (vec![0x1000, 0x2000], Stop::CopyTooShort));
+        // All of the stack was copied, so an address beyond it is no frame of it.
+        assert_eq!(walk(&state(&stack, 0x7000, 8192), 10), (vec![0x1000, 0x2000], Stop::Astray));
+        let backwards = bytes(&[0x10, 0x2000]);
+        assert_eq!(walk(&state(&backwards, 0x7000, 16), 10).1, Stop::Astray);
+    }
+
+    #[test]
+    fn no_stack_is_the_leaf_alone() {
+        let (frames, stop) = walk(&state(&[], 0x7000, 8192), 10);
+        assert_eq!(frames[0], 0x1000);
+        assert_eq!(stop, Stop::Astray);
+    }
+}
