@@ -184,7 +184,9 @@ fn read_sections<Elf: FileHeader<Endian = Endianness>>(
     let bytes = source.read(offset, count.saturating_mul(size_of::<Elf::SectionHeader>() as u64), what)?;
     let headers = items::<Elf::SectionHeader>(&bytes, what)?;
     let names = match usize::try_from(names_index).ok().and_then(|index| headers.get(index)) {
-        Some(names) => source.read(names.sh_offset(endian).into(), names.sh_size(endian).into(), "the section names")?,
+        Some(names) => {
+            source.read(names.sh_offset(endian).into(), names.sh_size(endian).into(), "the section names")?
+        }
         None => Vec::new(),
     };
     Ok(headers.iter().map(|header| Section::new(header, endian, &names)).collect())

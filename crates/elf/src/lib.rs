@@ -3,12 +3,13 @@
 //! ```text
 //!  open file or bytes ──► Source (bounded reads) ──► Headers ──► Image ──┬─ identity, addresses
 //!                                                                       ├─ sections, UnwindSections
-//!                                                                       └─ extents of functions
+//!                                                                       └─ symbols, extents of functions
 //! ```
 //!
 //! A file that is mapped and then cut by somebody kills its reader with SIGBUS, so that all
 //! is read by pread(2). Every length that the file states is checked against the file's real
-//! size before anything is allocated. Names and lines are the crate `symbols`' business.
+//! size before anything is allocated. Choosing among symbols and reading
+//! DWARF are the crate `symbols`' business.
 #![forbid(unsafe_code)]
 
 mod error;
@@ -19,6 +20,7 @@ mod image;
 mod note;
 mod section;
 mod source;
+mod symbol;
 mod unwind_sections;
 
 pub use error::{Error, ErrorKind};
@@ -26,4 +28,5 @@ pub use headers::{Machine, Segment};
 pub use image::Image;
 pub use note::DebugLink;
 pub use section::{Section, SectionData};
+pub use symbol::{Binding, Symbol, SymbolTable};
 pub use unwind_sections::UnwindSections;

@@ -4,8 +4,8 @@
 use crate::headers::{Headers, Piece, number};
 use crate::source::Source;
 use model::BuildId;
-use object::elf as abi;
 use object::Endianness;
+use object::elf as abi;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 

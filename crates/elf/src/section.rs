@@ -3,10 +3,10 @@
 use crate::error::{Error, ErrorKind};
 use crate::headers::{items, number};
 use crate::image::Image;
+use object::Endianness;
 use object::elf as abi;
 use object::read::elf::{CompressionHeader, SectionHeader};
 use object::read::{CompressedData, CompressionFormat};
-use object::Endianness;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -55,23 +55,50 @@ impl Image {
         if !section.has_bytes() {
             return Ok(Arc::new([]));
         }
-        if section.compressed {
-            let bytes = self.source.read(section.file_offset, section.size, what)?;
-            let (format, size, data) = match self.headers.is_64bit {
-                true => compression::<abi::CompressionHeader64<Endianness>>(&bytes, self.headers.endian)?,
-                false => compression::<abi::CompressionHeader32<Endianness>>(&bytes, self.headers.endian)?,
-            };
-            return decompress(format, size, data);
+        if !section.is_compressed() {
+            return self.source.read_shared(section.file_offset, section.size, what);
         }
-        if section.name.starts_with(b".zdebug") {
+        let bytes = self.source.read(section.file_offset, section.size, what)?;
+        let packed = self.packed(section, &bytes)?;
+        let bytes = packed.decompress().map_err(|_| Error::new(ErrorKind::Damaged, what))?;
+        Ok(bytes.into())
+    }
+
+    /// The length of a section once it is decompressed, in bytes, as far as its header can be
+    /// believed. An error means that reading it would fail, or exhaust memory.
+    pub fn section_len(&self, section: &Section) -> Result<u64, Error> {
+        let available = self.source.len().saturating_sub(section.file_offset);
+        if section.has_bytes() && section.size > available {
+            return Err(Error::new(ErrorKind::CutShort, "a section"));
+        }
+        if !section.has_bytes() || !section.is_compressed() {
+            return Ok(section.size);
+        }
+        let head = self.source.read_up_to(section.file_offset, section.size.min(32), "a section")?;
+        Ok(self.packed(section, &head)?.uncompressed_size)
+    }
+
+    /// What a compressed section holds; `bytes` starts with its header.
+    fn packed<'a>(&self, section: &Section, bytes: &'a [u8]) -> Result<CompressedData<'a>, Error> {
+        /// More than any tool's debug information shrinks; zlib cannot shrink further at all.
+        const BEST_RATIO: u64 = 1032;
+        let what = "a compressed section";
+        let packed = if section.compressed {
+            match self.headers.is_64bit {
+                true => packed::<abi::CompressionHeader64<Endianness>>(bytes, self.headers.endian)?,
+                false => packed::<abi::CompressionHeader32<Endianness>>(bytes, self.headers.endian)?,
+            }
+        } else {
             // The GNU form from before SHF_COMPRESSED: `ZLIB`, the size in big endian, the stream.
-            let bytes = self.source.read(section.file_offset, section.size, what)?;
             let damaged = || Error::new(ErrorKind::Damaged, what);
             let stream = bytes.strip_prefix(b"ZLIB").ok_or_else(damaged)?;
-            let size = number(stream, 8, Endianness::Big).ok_or_else(damaged)?;
-            return decompress(CompressionFormat::Zlib, size, &stream[8..]);
+            let uncompressed_size = number(stream, 8, Endianness::Big).ok_or_else(damaged)?;
+            CompressedData { format: CompressionFormat::Zlib, data: &stream[8..], uncompressed_size }
+        };
+        if packed.uncompressed_size > section.size.saturating_mul(BEST_RATIO) {
+            return Err(Error::new(ErrorKind::Compression, what));
         }
-        self.source.read_shared(section.file_offset, section.size, what)
+        Ok(packed)
     }
 }
 
@@ -97,35 +124,27 @@ impl Section {
         self.address..self.address.saturating_add(self.size)
     }
 
+    fn is_compressed(&self) -> bool {
+        self.compressed || self.name.starts_with(b".zdebug")
+    }
+
     pub(crate) fn has_bytes(&self) -> bool {
         self.kind != abi::SHT_NOBITS && self.size > 0
     }
 }
 
-/// The format, the decompressed size and the stream of an `SHF_COMPRESSED` section.
-fn compression<H>(bytes: &[u8], endian: Endianness) -> Result<(CompressionFormat, u64, &[u8]), Error>
+/// What an `SHF_COMPRESSED` section holds.
+fn packed<H>(bytes: &[u8], endian: Endianness) -> Result<CompressedData<'_>, Error>
 where
     H: CompressionHeader<Endian = Endianness>,
 {
     let what = "a compressed section";
-    let stream = bytes.get(size_of::<H>()..).ok_or_else(|| Error::new(ErrorKind::Damaged, what))?;
+    let data = bytes.get(size_of::<H>()..).ok_or_else(|| Error::new(ErrorKind::Damaged, what))?;
     let header = items::<H>(bytes, what)?.first().ok_or_else(|| Error::new(ErrorKind::Damaged, what))?;
     let format = match header.ch_type(endian) {
         abi::ELFCOMPRESS_ZLIB => CompressionFormat::Zlib,
         abi::ELFCOMPRESS_ZSTD => CompressionFormat::Zstandard,
         _ => return Err(Error::new(ErrorKind::Compression, what)),
     };
-    Ok((format, header.ch_size(endian).into(), stream))
-}
-
-fn decompress(format: CompressionFormat, size: u64, data: &[u8]) -> Result<Arc<[u8]>, Error> {
-    /// More than any tool's debug information shrinks; zlib cannot shrink further at all.
-    const BEST_RATIO: u64 = 1032;
-    let what = "a compressed section";
-    if size > (data.len() as u64).saturating_mul(BEST_RATIO) {
-        return Err(Error::new(ErrorKind::Compression, what));
-    }
-    let compressed = CompressedData { format, data, uncompressed_size: size };
-    let bytes = compressed.decompress().map_err(|_| Error::new(ErrorKind::Damaged, what))?;
-    Ok(bytes.into())
+    Ok(CompressedData { format, data, uncompressed_size: header.ch_size(endian).into() })
 }

@@ -9,9 +9,13 @@ use model::FileOffset;
 fn exercise(bytes: Vec<u8>) -> Result<(), ErrorKind> {
     let image = Image::from_bytes(bytes).map_err(|error| error.kind())?;
     for section in image.sections() {
+        let _ = image.section_len(section);
         if let Ok(data) = image.section_data(section) {
             assert!((data.len() as u64) < 2000 * image.file_len());
         }
+    }
+    for table in [image.symbols(), image.dynamic_symbols()].into_iter().flatten() {
+        let _ = table.for_each(|symbol| _ = table.name(&symbol));
     }
     let _ = image.unwind_sections();
     let _ = image.text();

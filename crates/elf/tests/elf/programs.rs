@@ -47,6 +47,26 @@ fn the_build_id_is_the_one_that_readelf_tells() {
 }
 
 #[test]
+fn symbols_have_the_names_that_nm_tells() {
+    let shop = Workshop::new();
+    let long = "x".repeat(70_000);
+    let asm = format!(".globl {long}\n.type {long},@function\n{long}: ret\n.size {long},1\nlocal: ret\n");
+    std::fs::write(shop.path("long.s"), asm).unwrap();
+    let image = open(&shop.gcc("main.c", &["long.s", "-rdynamic"]));
+    for table in [image.symbols().unwrap(), image.dynamic_symbols().unwrap()] {
+        let mut named = Vec::new();
+        table.for_each(|symbol| named.push((table.name(&symbol).unwrap(), symbol))).unwrap();
+        let find = |name: &str| named.iter().find(|(found, _)| found == name.as_bytes()).unwrap().1;
+        let leaf = find("leaf");
+        assert_eq!(leaf.address, shop.nm("program", "leaf"));
+        assert!(leaf.size > 0 && leaf.is_function && leaf.binding == elf::Binding::Global);
+        // 64 KiB of a name are enough, labels of the assembler and undefined symbols are none.
+        assert_eq!(named.iter().filter(|(name, _)| name.len() == 64 << 10).count(), 1);
+        assert!(named.iter().all(|(name, _)| name != b"local" && name != b"printf"));
+    }
+}
+
+#[test]
 fn no_build_id_is_none() {
     let shop = Workshop::new();
     assert_eq!(open(&shop.gcc("main.c", &["-Wl,--build-id=none"])).build_id(), None);

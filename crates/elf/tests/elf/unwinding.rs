@@ -59,6 +59,7 @@ fn debug_frame_is_decompressed() {
             let name = std::str::from_utf8(&section.name).unwrap();
             let other = packed.section(name).or_else(|| packed.section(&name.replace(".debug", ".zdebug"))).unwrap();
             smaller += usize::from(other.size < section.size);
+            assert_eq!(packed.section_len(other).unwrap(), section.size, "{format} {name}");
             assert_eq!(packed.section_data(other).unwrap(), known.section_data(section).unwrap(), "{format} {name}");
         }
         assert!(smaller > 0, "{format} compressed nothing");
