@@ -1,1 +1,21 @@
-//! A live run: target, sampling, stop, events.
+//! A live run: whose work is sampled, how, and until when. Yields events; knows nothing of
+//! names or pictures.
+//!
+//! ```text
+//!  Request ─► setup (events, limits, the ladder, counters) ─► Session ─► events in order ─► Observer
+//!                                               /proc, once ──┘  ▲
+//!                                               signals, ends, time ─┘
+//! ```
+
+mod busy;
+mod error;
+mod proc_scan;
+mod request;
+mod session;
+mod setup;
+mod signals;
+
+pub use error::Error;
+pub use request::{DEFAULT_HZ, DEFAULT_STACK_BYTES, MAX_STACK_BYTES, Rate, Request, Target};
+pub use session::{CommandState, Ended, Observer, Outcome, Progress, Session};
+pub use signals::StopRequests;

@@ -1,6 +1,6 @@
 //! The attribute of a sampled event: what perf_event_open(2) is told.
 
-use crate::events::EventSpec;
+use crate::events::{EventSpec, Placement};
 use crate::registers;
 use crate::sampler::{ID_FIELDS, SampledEvent};
 use model::Sampling;
@@ -58,5 +58,9 @@ pub fn sampling_attr(spec: &EventSpec, request: &SampleRequest) -> SampledEvent 
         attr.sample_regs_user = registers::NATIVE.mask();
         attr.sample_stack_user = request.stack_bytes.into();
     }
-    SampledEvent { attr, sampling: request.sampling }
+    let cpus = match &spec.placement {
+        Placement::Anywhere => None,
+        Placement::Cores(cpus) | Placement::Packages(cpus) => Some(cpus.clone()),
+    };
+    SampledEvent { attr, sampling: request.sampling, cpus }
 }

@@ -46,6 +46,8 @@ pub struct SampledEvent {
     pub attr: sys::perf_event_attr,
     /// How often it is to fire.
     pub sampling: Sampling,
+    /// The only CPUs that have it; `None` where all have.
+    pub cpus: Option<Vec<Cpu>>,
 }
 
 /// What to open.
@@ -210,6 +212,9 @@ impl Sampler {
     }
 
     fn open_sampled(&mut self, index: usize, event: usize, scope: Scope) -> Result<(), OpenFailure> {
+        if self.plan.events[event].cpus.as_ref().is_some_and(|cpus| !cpus.contains(&self.rings[index].cpu)) {
+            return Ok(());
+        }
         let attr = self.plan.events[event].attr;
         let counter = self.open_counter(attr, scope).map_err(|errno| OpenFailure::Event(event, errno))?;
         self.events.insert(counter.id(), EventId::from_index(event));

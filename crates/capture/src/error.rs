@@ -1,0 +1,51 @@
+//! Why a recording could not be made.
+
+use model::{Pid, Tid};
+use std::ffi::OsString;
+use std::io;
+
+/// Why a recording could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The command did not start.
+    #[error("run `{}`: {}", .0.display(), launch_cause(.1))]
+    Launch(OsString, #[source] io::Error),
+    /// There is no such process.
+    #[error("observe process {0}: there is no process of this number")]
+    NoProcess(Pid),
+    /// There is no such thread.
+    #[error("observe thread {0}: there is no thread of this number")]
+    NoThread(Tid),
+    /// The observed processes or threads ended before anything was recorded.
+    #[error("observe the target: it ended before the recording could begin")]
+    TargetGone,
+    /// An event, a CPU or a limit is not what this machine has.
+    #[error("{0}")]
+    Usage(String),
+    /// The kernel refused.
+    #[error("{0}")]
+    Refused(String),
+    /// A system call failed that should not have.
+    #[error("{0}: {1}")]
+    Io(&'static str, #[source] io::Error),
+}
+
+impl Error {
+    /// Whether the request was at fault rather than the run.
+    pub fn is_usage(&self) -> bool {
+        !matches!(self, Self::Io(..))
+    }
+}
+
+fn launch_cause(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such command (neither a path nor in PATH)".into(),
+        io::ErrorKind::PermissionDenied => {
+            "it may not be executed; is it a program, and is its `x` permission set?".into()
+        }
+        _ if error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error()) => {
+            "it is neither a binary of this machine nor a script with a `#!` line".into()
+        }
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,350 @@
+//! From a request to open counters: events, CPUs, ring sizes, and the way down the ladder where
+//! the machine does not allow the first choice. Each step down is a remark to the user.
+
+use crate::busy::Busy;
+use crate::error::Error;
+use crate::proc_scan;
+use crate::request::{DEFAULT_HZ, Rate, Request, Target};
+use model::{CallGraph, Cpu, EventDescription, Recording, Sampling, Tid, Unit};
+use perf::events::{self, EventSpec, Modifiers, Placement, Roots};
+use perf::limits::Limits;
+use perf::refusal::{self, Fallback, RingAttempt};
+use perf::{Observed, OpenFailure, Plan, SampleRequest, Sampler, Start, Waiting, sampling_attr};
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::process::Command;
+use std::time::SystemTime;
+
+/// Open counters, and what is known of the run.
+pub struct Prepared {
+    /// The counters.
+    pub sampler: Sampler,
+    /// The command, waiting for its exec.
+    pub waiting: Option<Waiting>,
+    /// The sampled events.
+    pub descriptions: Vec<EventDescription>,
+    /// What is known of the run.
+    pub recording: Recording,
+    /// The most words of a kernel callchain.
+    pub kernel_limit: usize,
+    /// The accounts of CPU time.
+    pub busy: Busy,
+}
+
+/// Side-band records are few: a page holds about forty.
+const SIDE_BAND_BYTES: usize = 128 << 10;
+/// How long a ring is to last while the reader does not come round.
+const RING_SECONDS: f64 = 0.25;
+/// A sample without a copied stack takes about this much: thirty frames.
+const CHAIN_SAMPLE_BYTES: f64 = 320.0;
+const SMALLEST_RING: u64 = 256 << 10;
+const LARGEST_RING: u64 = 32 << 20;
+
+/// Opens what `request` asks for; changes in it what this machine allows less of.
+pub fn prepare(request: &mut Request) -> Result<Prepared, Error> {
+    let limits = Limits::read();
+    let mut remarks = Vec::new();
+    remarks.extend(keep_to_rate_limit(request, &limits));
+    let cpus = wanted_cpus(request, &limits)?;
+    let mut specs = wanted_events(request)?;
+    check_placement(&specs, &request.target)?;
+
+    let waiting = request.command.as_ref().map(|command| fork(command)).transpose()?;
+    // After the fork, so that the command keeps the limit that it was given.
+    raise_file_limit();
+    let observed = observed(request, waiting.as_ref())?;
+    let mut ring_bytes = request.ring_bytes.unwrap_or_else(|| default_ring_bytes(request)).max(page_size());
+    ring_bytes = prev_power_of_two(ring_bytes);
+    let chosen = request.ring_bytes.is_some();
+    if !chosen {
+        ring_bytes = ring_bytes.min(within_budget(&limits, cpus.len()));
+    }
+
+    let sampler = loop {
+        let plan = plan(request, &limits, &specs, &cpus, &observed, ring_bytes);
+        match Sampler::open(plan) {
+            Ok(sampler) => break sampler,
+            Err(OpenFailure::NoThread) => return Err(Error::TargetGone),
+            Err(OpenFailure::Ring { pages, errno }) => {
+                if chosen || ring_bytes <= page_size() {
+                    let attempt = RingAttempt { rings: 2 * cpus.len(), pages: pages * cpus.len() };
+                    return Err(Error::Refused(refusal::explain_ring(errno, attempt, &limits).to_string()));
+                }
+                ring_bytes /= 2;
+            }
+            Err(OpenFailure::Event(index, errno)) => {
+                remarks.extend(step_down(&mut specs, index, errno, request, &limits)?);
+            }
+        }
+    };
+    let mut prepared = Prepared {
+        sampler,
+        waiting,
+        descriptions: specs.iter().map(|spec| describe(spec, request)).collect(),
+        recording: recording(request, &cpus, remarks),
+        kernel_limit: usize::from(limits.max_stack),
+        busy: Busy::of(&request.target, is_whole(request, &specs)),
+    };
+    if let Target::Processes(_) = request.target {
+        follow_new_threads(request, &observed, &mut prepared.sampler)?;
+    }
+    Ok(prepared)
+}
+
+/// Changes an event that was refused into the next best, with a remark for the user; an error
+/// where nothing less would do.
+fn step_down(
+    specs: &mut [EventSpec],
+    index: usize,
+    errno: Errno,
+    request: &Request,
+    limits: &Limits,
+) -> Result<Option<String>, Error> {
+    let refused = specs[index].clone();
+    let attempt = attempt(request, &refused);
+    match refusal::fallback(errno, &attempt, limits) {
+        Some(Fallback::SoftwareClock) if refused.is_cycles() => {
+            specs[index] = refused.as_cpu_clock();
+            Ok(Some(format!(
+                "no hardware counter for `{}` here (a virtual machine, or no PMU): sampling by `{}`, the kernel's timer",
+                refused.name, specs[index].name
+            )))
+        }
+        Some(Fallback::UserOnly) if refused.includes_kernel() => {
+            specs.iter_mut().for_each(EventSpec::exclude_kernel);
+            Ok(Some(format!("the kernel's side is not recorded: {}", refusal::why_no_kernel(limits))))
+        }
+        Some(Fallback::LowerPrecision) if specs[index].lower_precision() => Ok(None),
+        _ => Err(Error::Refused(refusal::explain(errno, &attempt, limits).to_string())),
+    }
+}
+
+fn plan(
+    request: &Request,
+    limits: &Limits,
+    specs: &[EventSpec],
+    cpus: &[Cpu],
+    observed: &Observed,
+    ring_bytes: u64,
+) -> Plan {
+    let on_exec = request.target == Target::Command;
+    let (user_chain, stack_bytes) = match request.call_graph {
+        CallGraph::Auto { stack_bytes } => (true, stack_bytes),
+        CallGraph::Dwarf { stack_bytes } => (false, stack_bytes),
+        CallGraph::FramePointer => (true, 0),
+        CallGraph::None => (false, 0),
+    };
+    let events = specs
+        .iter()
+        .map(|spec| {
+            let sample = SampleRequest {
+                sampling: sampling(spec, request.rate),
+                kernel_chain: request.call_graph != CallGraph::None && spec.includes_kernel(),
+                user_chain,
+                stack_bytes,
+                max_chain: limits.max_stack,
+                watermark: u32::try_from(ring_bytes / 4).unwrap_or(u32::MAX),
+                inherit: request.inherit && request.target != Target::System,
+                enable_on_exec: on_exec && request.delay.is_zero(),
+            };
+            sampling_attr(spec, &sample)
+        })
+        .collect();
+    Plan {
+        events,
+        observed: observed.clone(),
+        cpus: cpus.to_vec(),
+        inherit: request.inherit && request.target != Target::System,
+        start: if on_exec { Start::OnExec } else { Start::WhenTold },
+        sample_pages: (ring_bytes / page_size()) as usize,
+        side_band_pages: SIDE_BAND_BYTES / page_size() as usize,
+    }
+}
+
+fn sampling(spec: &EventSpec, rate: Option<Rate>) -> Sampling {
+    let asked = rate.map(|rate| match rate {
+        Rate::Hertz(hz) => Sampling::Frequency(hz),
+        Rate::Period(period) => Sampling::Period(period),
+    });
+    spec.sampling(asked, Sampling::Frequency(DEFAULT_HZ))
+}
+
+fn describe(spec: &EventSpec, request: &Request) -> EventDescription {
+    EventDescription { name: spec.name.clone(), unit: spec.unit, sampling: sampling(spec, request.rate) }
+}
+
+fn wanted_events(request: &Request) -> Result<Vec<EventSpec>, Error> {
+    let names = if request.events.is_empty() { "cycles".to_owned() } else { request.events.join(",") };
+    events::parse(&names, &Roots::live()).map_err(|error| Error::Usage(error.to_string()))
+}
+
+/// Counters of a whole package know no threads.
+fn check_placement(specs: &[EventSpec], target: &Target) -> Result<(), Error> {
+    let of_package = specs.iter().find(|spec| matches!(spec.placement, Placement::Packages(_)));
+    match of_package {
+        Some(spec) if *target != Target::System => Err(Error::Usage(format!(
+            "sample `{}`: it counts for a whole processor package, so it needs `-a`",
+            spec.name
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn wanted_cpus(request: &Request, limits: &Limits) -> Result<Vec<Cpu>, Error> {
+    match &request.cpus {
+        None => Ok(limits.online_cpus.clone()),
+        Some(list) => limits.wanted_cpus(list).map_err(|error| Error::Usage(format!("`-C {list}`: {error}"))),
+    }
+}
+
+/// The kernel refuses rates above its limit; a lower one is better than none.
+fn keep_to_rate_limit(request: &mut Request, limits: &Limits) -> Option<String> {
+    let wanted = match request.rate {
+        Some(Rate::Hertz(hz)) => hz,
+        None => DEFAULT_HZ,
+        Some(Rate::Period(_)) => return None,
+    };
+    let limit = limits.max_sample_rate.filter(|limit| *limit > 0)?;
+    (wanted > limit).then(|| {
+        request.rate = Some(Rate::Hertz(limit));
+        format!(
+            "sampling at {limit} Hz instead of {wanted}: the kernel's limit is kernel.perf_event_max_sample_rate; \
+             raise it with `sysctl kernel.perf_event_max_sample_rate={wanted}`"
+        )
+    })
+}
+
+fn fork(command: &[std::ffi::OsString]) -> Result<Waiting, Error> {
+    let (name, arguments) = command.split_first().ok_or_else(|| Error::Usage("no command is given".into()))?;
+    let mut process = Command::new(name);
+    process.args(arguments);
+    Waiting::fork(process).map_err(|error| Error::Io("start the command", error))
+}
+
+fn observed(request: &Request, waiting: Option<&Waiting>) -> Result<Observed, Error> {
+    Ok(match &request.target {
+        Target::System => Observed::System,
+        Target::Threads(tids) => {
+            if let Some(missing) = tids.iter().find(|tid| proc_scan::process_of(**tid).is_none()) {
+                return Err(Error::NoThread(*missing));
+            }
+            Observed::Threads(tids.clone())
+        }
+        Target::Processes(pids) => {
+            let mut threads = Vec::new();
+            for &pid in pids {
+                threads.extend(proc_scan::threads_of(pid).map_err(|_| Error::NoProcess(pid))?);
+            }
+            Observed::Threads(threads)
+        }
+        Target::Command => {
+            let pid = waiting.map(Waiting::pid).ok_or_else(|| Error::Usage("no command is given".into()))?;
+            Observed::Threads(vec![Tid(pid.0)])
+        }
+    })
+}
+
+/// Threads that were started while the counters of the others were being opened are not
+/// inherited by anyone: look until no new one is found.
+fn follow_new_threads(request: &Request, observed: &Observed, sampler: &mut Sampler) -> Result<(), Error> {
+    let (Target::Processes(pids), Observed::Threads(known)) = (&request.target, observed) else { return Ok(()) };
+    let mut known = known.clone();
+    loop {
+        let now = pids.iter().flat_map(|&pid| proc_scan::threads_of(pid).unwrap_or_default());
+        let new: Vec<Tid> = now.filter(|tid| !known.contains(tid)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        for tid in new {
+            known.push(tid);
+            sampler.add_thread(tid).map_err(|_| Error::Usage(format!("thread {tid} cannot be observed")))?;
+        }
+    }
+}
+
+fn attempt<'a>(request: &Request, event: &'a EventSpec) -> refusal::Attempt<'a> {
+    let target = match &request.target {
+        Target::Command => refusal::Target::Command,
+        Target::System => refusal::Target::System,
+        // Which of several was refused is not known; the first stands for them.
+        Target::Processes(pids) => refusal::Target::Process(pids.first().copied().unwrap_or_default()),
+        Target::Threads(tids) => refusal::Target::Thread(tids.first().copied().unwrap_or_default()),
+    };
+    refusal::Attempt { event, target, sampling: sampling(event, request.rate) }
+}
+
+/// Whether the accounts of CPU time hold what is sampled and nothing else.
+fn is_whole(request: &Request, specs: &[EventSpec]) -> bool {
+    request.cpus.is_none()
+        && request.inherit
+        && request.delay.is_zero()
+        && specs.iter().all(|spec| spec.modifiers == Modifiers::default() && spec.unit == Unit::Nanoseconds)
+}
+
+fn default_ring_bytes(request: &Request) -> u64 {
+    let hz = match request.rate {
+        Some(Rate::Hertz(hz)) => hz,
+        // How often a period fires is not known; count on a busy event.
+        Some(Rate::Period(_)) => 10_000,
+        None => DEFAULT_HZ,
+    };
+    let stack_bytes = match request.call_graph {
+        CallGraph::Auto { stack_bytes } | CallGraph::Dwarf { stack_bytes } => f64::from(stack_bytes),
+        CallGraph::FramePointer | CallGraph::None => 0.0,
+    };
+    let bytes = hz as f64 * (CHAIN_SAMPLE_BYTES + stack_bytes) * RING_SECONDS;
+    (bytes as u64).next_power_of_two().clamp(SMALLEST_RING, LARGEST_RING)
+}
+
+/// The largest sample ring that leaves room for the side-band ring of each CPU.
+fn within_budget(limits: &Limits, cpus: usize) -> u64 {
+    let side_band = SIDE_BAND_BYTES as u64 / page_size() + 1;
+    let both = limits.ring_budget_pages().map(|pages| (pages / cpus.max(1) as u64).saturating_sub(side_band + 1));
+    both.map_or(LARGEST_RING, |pages| prev_power_of_two(pages) * page_size())
+}
+
+fn recording(request: &Request, cpus: &[Cpu], remarks: Vec<String>) -> Recording {
+    let system = rustix::system::uname();
+    let since_start = std::time::Duration::from_nanos(perf::now().as_ns());
+    Recording {
+        target: describe_target(request),
+        host: Some(system.nodename().to_string_lossy().into_owned()),
+        kernel: Some(system.release().to_string_lossy().into_owned()),
+        cpus: Some(cpus.len() as u32),
+        wall_offset: SystemTime::now().checked_sub(since_start),
+        duration: None,
+        call_graph: Some(request.call_graph),
+        remarks,
+    }
+}
+
+fn describe_target(request: &Request) -> String {
+    let list = |numbers: Vec<String>| numbers.join(",");
+    let command = request
+        .command
+        .as_ref()
+        .map(|command| command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "));
+    match (&request.target, command) {
+        (Target::Command, Some(command)) => command,
+        (Target::Command, None) => String::new(),
+        (Target::Processes(pids), _) => format!("pid {}", list(pids.iter().map(ToString::to_string).collect())),
+        (Target::Threads(tids), _) => format!("tid {}", list(tids.iter().map(ToString::to_string).collect())),
+        (Target::System, None) => "the whole system".into(),
+        (Target::System, Some(command)) => format!("the whole system during: {command}"),
+    }
+}
+
+/// Every thread takes a descriptor for each CPU and event.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where this fails, opening says what is missing.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+fn page_size() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+fn prev_power_of_two(value: u64) -> u64 {
+    1 << value.max(1).ilog2()
+}

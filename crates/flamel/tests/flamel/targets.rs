@@ -1,0 +1,155 @@
+//! Whose work is sampled.
+
+use crate::{flamel, record, record_command};
+use testkit::{Folded, Run, Variant, requires, workload};
+
+#[test]
+fn root_a_running_process_with_its_threads_and_children() {
+    if !requires::root() {
+        return;
+    }
+    let program = workload::THREADS.build(Variant::without_frame_pointers());
+    let mut running = Run::new(&program).args(["30", "--threads", "3", "--odd-name"]).start();
+    let pid = running.pid().to_string();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let recorded = record(&["-p", &pid, "-d", "1"], []);
+    assert!(recorded.folded.share_of("spin_in_thread") > 95.0, "{}", recorded.folded.largest(5));
+    let names: std::collections::BTreeSet<&str> =
+        recorded.folded.stacks.iter().map(|stack| stack.frames[0].as_str()).collect();
+    // Neither `;` nor a byte that is no text breaks the line.
+    assert!(names.contains("odd:\\xff \\xe9name"), "{names:?}");
+    assert!(running.is_running());
+}
+
+#[test]
+fn root_one_thread_of_several() {
+    if !requires::root() {
+        return;
+    }
+    let program = workload::THREADS.build(Variant::default());
+    let running = Run::new(&program).args(["30", "--threads", "3"]).start();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", running.pid())).unwrap();
+    let tids: Vec<String> = tasks.map(|task| task.unwrap().file_name().into_string().unwrap()).collect();
+    let recorded = record(&["-t", tids.last().unwrap(), "-d", "1", "--no-inherit"], []);
+    // One of three threads on two CPUs cannot have used more than the time there was.
+    assert!(recorded.folded.total() < 1_100_000_000, "{}", recorded.folded.total());
+    assert!(recorded.folded.share_of("spin_in_thread") > 95.0);
+}
+
+#[test]
+fn root_the_whole_system_and_single_cpus() {
+    if !requires::root() {
+        return;
+    }
+    let program = workload::THREADS.build(Variant::without_frame_pointers());
+    let _running = Run::new(&program).args(["30", "--threads", "2", "--name", "busy"]).start();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let all = record(&["-a", "-d", "1"], []);
+    assert!(all.folded.only("busy").total() > 500_000_000, "{}", all.folded.largest(5));
+    let inside = all.folded.only("spin_in_thread");
+    inside.assert_every_stack_holds("busy");
+    let one = record(&["-C", "0", "-d", "1"], []);
+    assert!(one.folded.total() < 1_100_000_000, "{}", one.folded.total());
+}
+
+#[test]
+fn root_children_are_left_out_when_told() {
+    if !requires::root() {
+        return;
+    }
+    let program = workload::SHARES.build(Variant::default());
+    let path = program.to_str().unwrap();
+    let alone = record_command(&["--no-inherit"], &[path, "1", "--processes"]);
+    assert_eq!(alone.folded.share_of("in_child"), 0.0);
+    assert!(alone.folded.share_of("in_parent") > 90.0);
+}
+
+#[test]
+fn root_two_thousand_short_processes() {
+    if !requires::root() {
+        return;
+    }
+    let program = workload::STORM.build(Variant::without_frame_pointers());
+    let recorded =
+        record_command(&["-F", "4999"], &[program.to_str().unwrap(), "5", "--processes", "1000", "--spin-us", "2000"]);
+    let cpu_ns: f64 = recorded.finished.truth().number("cpu_ns");
+    let inside = recorded.folded.only("in_short_process");
+    inside.assert_every_stack_holds("main");
+    inside.assert_every_stack_holds("_start");
+    let seen = inside.total() as f64;
+    assert!(seen > 0.7 * cpu_ns.min(2e9), "{seen} of {cpu_ns}\n{}", recorded.finished.stderr);
+    let nameless = recorded.folded.share_where(|stack| stack.frames.iter().any(|frame| frame.starts_with("[unknown")));
+    assert!(nameless < 1.0, "{nameless} %: {}", recorded.folded.largest(20));
+}
+
+#[test]
+fn root_five_hundred_threads() {
+    if !requires::root() {
+        return;
+    }
+    let program = workload::THREADS.build(Variant::default());
+    let path = program.to_str().unwrap();
+    let launched = record_command(&["-F", "1999"], &[path, "3", "--threads", "500", "--pause-us", "1000"]);
+    assert!(launched.folded.share_of("spin_in_thread") > 50.0, "{}", launched.folded.largest(5));
+    let running = Run::new(&program).args(["30", "--threads", "500", "--pause-us", "1000"]).start();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let attached = record(&["-p", &running.pid().to_string(), "-d", "1"], []);
+    assert!(attached.folded.share_of("spin_in_thread") > 50.0, "{}", attached.folded.largest(5));
+}
+
+#[test]
+fn root_a_binary_that_was_deleted_or_replaced() {
+    if !requires::root() {
+        return;
+    }
+    let program = workload::SHARES.build(Variant::without_frame_pointers());
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("shares");
+    testkit::build::copy_program(&program, &copy);
+    let running = Run::new(&copy).arg("30").start();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::fs::remove_file(&copy).unwrap();
+    let pid = running.pid().to_string();
+    let deleted = record(&["-p", &pid, "-d", "1"], []);
+    deleted.folded.only("leaf_60").assert_every_stack_holds("main");
+    assert!(deleted.folded.share_of("leaf_60") > 40.0);
+    // Another program under the same path must not lend its names.
+    std::fs::copy("/bin/true", &copy).unwrap();
+    let replaced = record(&["-p", &pid, "-d", "1"], []);
+    assert!(replaced.folded.share_of("leaf_60") > 40.0, "{}", replaced.folded.largest(5));
+}
+
+#[test]
+fn own_processes_without_root() {
+    if !requires::root() {
+        return;
+    }
+    let program = workload::SHARES.build(Variant::without_frame_pointers());
+    let folder = tempfile::tempdir().unwrap();
+    let (nobody, out) = (65534, folder.path().join("out.folded"));
+    std::os::unix::fs::chown(folder.path(), Some(nobody), Some(nobody)).unwrap();
+    // Builds lie where others may not look; a copy does not.
+    let copies =
+        [(program.as_path(), "shares"), (env!("CARGO_BIN_EXE_flamel").as_ref(), "flamel")].map(|(from, name)| {
+            let to = folder.path().join(name);
+            testkit::build::copy_program(from, &to);
+            to
+        });
+    let finished = Run::new(&copies[1])
+        .user(nobody, nobody)
+        .args(["record", "-o"])
+        .arg(&out)
+        .arg("--")
+        .arg(&copies[0])
+        .arg("1")
+        .finish()
+        .success();
+    assert!(finished.stderr.contains("kernel"), "{}", finished.stderr);
+    let folded = Folded::read(&out);
+    folded.only("leaf_60").assert_every_stack_holds("_start");
+    let refused = Run::new(&copies[1]).user(nobody, nobody).args(["record", "-a", "-d", "1", "-o"]).arg(&out).finish();
+    let refused = refused.exits_with(2);
+    assert!(refused.stderr.contains("perf_event_paranoid"), "{}", refused.stderr);
+    let _ = flamel;
+}
