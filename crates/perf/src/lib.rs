@@ -7,9 +7,13 @@
 //!
 //! Unsafe code stands in `counter`, `ring` and `launch` only, each block with its reason.
 
+pub mod events;
+pub mod limits;
 pub mod record;
+pub mod refusal;
 pub mod registers;
 
+mod attr;
 #[allow(unsafe_code)]
 mod counter;
 #[allow(unsafe_code)]
@@ -19,11 +23,12 @@ mod merge;
 mod ring;
 mod sampler;
 
+pub use attr::{SampleRequest, sampling_attr};
 pub use counter::{Counter, Scope};
 pub use launch::Waiting;
-pub use merge::{Merger, TimePosition};
+pub use merge::{Merger, Records, TimePosition};
 pub use ring::Ring;
-pub use sampler::{Observed, OpenFailure, Plan, Sampler, Slowed, Start};
+pub use sampler::{Observed, OpenFailure, Plan, SampledEvent, Sampler, Slowed, Start};
 
 /// The time now, on the clock of all events.
 pub fn now() -> model::Time {

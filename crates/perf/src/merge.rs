@@ -1,12 +1,26 @@
 //! Brings the records of all rings into the order of their times. Each ring is in order by
 //! itself; between rings only a whole pass over all of them says how far everything is known.
 //!
-//! What is copied out of the rings stands one record after the other in one arena; sorting
-//! moves small entries, not records. After each release, what is left (the records of the last
-//! moments) is moved to the front, so that the arena never outgrows the rings by much.
+//! Records stay where the kernel wrote them until they are given out: a sample with a copied
+//! stack is 8 KiB, of which an unwinder looks at a few words. So a pass reads two words of each
+//! record, sorts small entries, and gives records out by reference; their room goes back to the
+//! kernel behind them. What is held back is bounded by the rings themselves.
 
 use crate::record::Header;
 use model::Time;
+use std::ops::Range;
+
+/// A ring of records. Positions count bytes since the ring was made and never go back.
+pub trait Records {
+    /// What was written and not yet given back.
+    fn unread(&self) -> Range<u64>;
+    /// The word at a position of [`Self::unread`].
+    fn word(&self, position: u64) -> u64;
+    /// The `words` words from a position on; `scratch` is for those that wrap around the end.
+    fn record<'a>(&'a self, position: u64, words: usize, scratch: &'a mut Vec<u64>) -> &'a [u64];
+    /// Gives back what lies before a position.
+    fn free_until(&mut self, position: u64);
+}
 
 /// Where the time of every record stands, given the fields that this crate always asks for.
 #[derive(Clone, Copy, Debug)]
@@ -20,31 +34,37 @@ pub struct TimePosition {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: Time,
-    start: u32,
+    position: u64,
+    ring: u32,
     words: u32,
 }
 
-/// Collects records and gives them out in order.
+/// Gives room back after so many records: often enough for a small ring, and seldom enough that
+/// the word which both sides look at does not go to and fro.
+const FREE_EVERY: usize = 32;
+
+/// Sorts what is in the rings.
 #[derive(Debug)]
 pub struct Merger {
-    arena: Vec<u64>,
-    spare: Vec<u64>,
     entries: Vec<Entry>,
+    /// How far each ring was looked at, and the time reached there.
+    scanned: Vec<(u64, Time)>,
+    scratch: Vec<u64>,
     position: TimePosition,
     released: Time,
     /// Records that came after later ones had been given out.
     pub late: u64,
-    /// Bytes that could not be taken for records.
+    /// Places where a ring held no record.
     pub damaged: u64,
 }
 
 impl Merger {
-    /// An empty merger of records whose times stand at `position`.
+    /// Nothing was looked at yet; the times of records stand at `position`.
     pub fn new(position: TimePosition) -> Self {
         Self {
-            arena: Vec::new(),
-            spare: Vec::new(),
             entries: Vec::new(),
+            scanned: Vec::new(),
+            scratch: Vec::new(),
             position,
             released: Time::default(),
             late: 0,
@@ -52,63 +72,69 @@ impl Merger {
         }
     }
 
-    /// Takes the records that `fill` appends to the given buffer.
-    pub fn add(&mut self, fill: impl FnOnce(&mut Vec<u64>)) {
-        let mut start = self.arena.len();
-        fill(&mut self.arena);
-        while start < self.arena.len() {
-            let header = Header::of(self.arena[start]);
-            let Some(record) = self.arena.get(start..start + header.words.max(1)).filter(|_| header.words > 0) else {
-                // No size to go on by: nothing behind it can be trusted.
-                self.damaged += 1;
-                self.arena.truncate(start);
-                return;
-            };
-            let at = if header.is_sample() {
-                Some(self.position.in_samples)
-            } else {
-                record.len().checked_sub(self.position.from_end)
-            };
-            let time = at.and_then(|at| record.get(at)).map_or(self.released, |&ns| Time::from_ns(ns));
-            if time < self.released {
-                self.late += 1;
+    /// Looks once at what is new in each ring.
+    pub fn scan(&mut self, rings: &mut [impl Records]) {
+        self.scanned.resize(rings.len(), (0, Time::default()));
+        for (index, ring) in rings.iter_mut().enumerate() {
+            let unread = ring.unread();
+            let (mut at, mut reached) = self.scanned[index];
+            while at < unread.end {
+                let header = Header::of(ring.word(at));
+                let end = at + (header.words * size_of::<u64>()) as u64;
+                if header.words == 0 || end > unread.end {
+                    // No size to go on by: nothing up to the end can be trusted.
+                    self.damaged += 1;
+                    at = unread.end;
+                    if !self.entries.iter().any(|entry| entry.ring as usize == index) {
+                        ring.free_until(at);
+                    }
+                    break;
+                }
+                let time = self.time_of(ring, at, header).unwrap_or(reached);
+                self.late += u64::from(time < self.released);
+                // A ring's own order is right: an interrupt between taking the time and taking
+                // the room makes two records change places.
+                reached = reached.max(time);
+                self.entries.push(Entry {
+                    time: reached,
+                    position: at,
+                    ring: index as u32,
+                    words: header.words as u32,
+                });
+                at = end;
             }
-            self.entries.push(Entry { time, start: start as u32, words: header.words as u32 });
-            start += header.words;
+            self.scanned[index] = (at, reached);
         }
     }
 
-    /// Gives out, in order, all records before `until`. The caller says by it that no ring still
-    /// holds an earlier one.
-    pub fn release(&mut self, until: Time, mut sink: impl FnMut(&[u64])) {
-        // The rings stand in the arena one after the other, each in order: runs that a stable
-        // sort takes as they are.
+    fn time_of(&self, ring: &impl Records, start: u64, header: Header) -> Option<Time> {
+        let word = if header.is_sample() {
+            Some(self.position.in_samples)
+        } else {
+            header.words.checked_sub(self.position.from_end)
+        };
+        let word = word.filter(|word| *word < header.words)?;
+        Some(Time::from_ns(ring.word(start + (word * size_of::<u64>()) as u64)))
+    }
+
+    /// Gives out, in order, all records before `until`. The caller says by it that no ring will
+    /// get an earlier one.
+    pub fn release(&mut self, until: Time, rings: &mut [impl Records], mut sink: impl FnMut(&[u64])) {
+        // The rings stand one after the other, each in order: runs that a stable sort merges.
         self.entries.sort_by_key(|entry| entry.time);
         let ready = self.entries.partition_point(|entry| entry.time < until);
-        for entry in &self.entries[..ready] {
-            sink(self.arena_range(entry));
+        let mut given = 0;
+        for entry in self.entries.drain(..ready) {
+            let ring = &mut rings[entry.ring as usize];
+            sink(ring.record(entry.position, entry.words as usize, &mut self.scratch));
+            self.released = self.released.max(entry.time);
+            given += 1;
+            // Within a ring, entries are given out in the order of their positions.
+            let end = entry.position + u64::from(entry.words) * size_of::<u64>() as u64;
+            if given % FREE_EVERY == 0 || end == self.scanned[entry.ring as usize].0 {
+                ring.free_until(end);
+            }
         }
-        if let Some(last) = self.entries[..ready].last() {
-            self.released = self.released.max(last.time);
-        }
-        let mut spare = std::mem::take(&mut self.spare);
-        for index in ready..self.entries.len() {
-            let start = spare.len() as u32;
-            spare.extend_from_slice(self.arena_range(&self.entries[index]));
-            self.entries[index].start = start;
-        }
-        self.entries.drain(..ready);
-        self.arena.clear();
-        self.spare = std::mem::replace(&mut self.arena, spare);
-    }
-
-    /// How many bytes are held back.
-    pub fn held_bytes(&self) -> usize {
-        self.arena.len() * size_of::<u64>()
-    }
-
-    fn arena_range(&self, entry: &Entry) -> &[u64] {
-        &self.arena[entry.start as usize..][..entry.words as usize]
     }
 }
 
@@ -118,16 +144,41 @@ mod tests {
 
     const POSITION: TimePosition = TimePosition { in_samples: 1, from_end: 1 };
     const COMM: u64 = 3;
+    const SAMPLE: u64 = 9;
 
-    fn record(kind: u64, time: u64, payload: u64) -> [u64; 3] {
-        let size = 3 * 8;
-        let first = kind | size << 48;
-        if kind == 9 { [first, time, payload] } else { [first, payload, time] }
+    /// A ring that does not wrap.
+    #[derive(Default)]
+    struct Memory {
+        words: Vec<u64>,
+        freed: u64,
     }
 
-    fn payloads(merger: &mut Merger, until: u64) -> Vec<u64> {
+    impl Records for Memory {
+        fn unread(&self) -> Range<u64> {
+            self.freed..self.words.len() as u64 * 8
+        }
+        fn word(&self, position: u64) -> u64 {
+            assert!(position >= self.freed);
+            self.words[position as usize / 8]
+        }
+        fn record<'a>(&'a self, position: u64, words: usize, _: &'a mut Vec<u64>) -> &'a [u64] {
+            &self.words[position as usize / 8..][..words]
+        }
+        fn free_until(&mut self, position: u64) {
+            assert!(position >= self.freed);
+            self.freed = position;
+        }
+    }
+
+    fn push(ring: &mut Memory, kind: u64, time: u64, payload: u64) {
+        let first = kind | (3 * 8) << 48;
+        ring.words.extend(if kind == SAMPLE { [first, time, payload] } else { [first, payload, time] });
+    }
+
+    fn payloads(merger: &mut Merger, rings: &mut [Memory], until: u64) -> Vec<u64> {
         let mut seen = Vec::new();
-        merger.release(Time::from_ns(until), |record| {
+        merger.scan(rings);
+        merger.release(Time::from_ns(until), rings, |record| {
             seen.push(if Header::of(record[0]).is_sample() { record[2] } else { record[1] });
         });
         seen
@@ -136,34 +187,51 @@ mod tests {
     #[test]
     fn rings_are_merged_by_time_and_the_latest_wait() {
         let mut merger = Merger::new(POSITION);
-        merger.add(|arena| [record(9, 10, 1), record(9, 30, 3)].iter().for_each(|r| arena.extend(r)));
-        merger.add(|arena| [record(COMM, 20, 2), record(9, 40, 4)].iter().for_each(|r| arena.extend(r)));
-        assert_eq!(payloads(&mut merger, 35), [1, 2, 3]);
-        assert_eq!(merger.held_bytes(), 24);
-        merger.add(|arena| arena.extend(record(9, 36, 35)));
-        assert_eq!(payloads(&mut merger, u64::MAX), [35, 4]);
-        assert_eq!((merger.late, merger.damaged, merger.held_bytes()), (0, 0, 0));
+        let mut rings = [Memory::default(), Memory::default()];
+        push(&mut rings[0], SAMPLE, 10, 1);
+        push(&mut rings[0], SAMPLE, 30, 3);
+        push(&mut rings[1], COMM, 20, 2);
+        push(&mut rings[1], SAMPLE, 40, 5);
+        assert_eq!(payloads(&mut merger, &mut rings, 35), [1, 2, 3]);
+        assert_eq!(rings[0].freed, 48);
+        push(&mut rings[0], SAMPLE, 36, 4);
+        assert_eq!(payloads(&mut merger, &mut rings, u64::MAX), [4, 5]);
+        assert_eq!((merger.late, merger.damaged), (0, 0));
+        assert!(rings.iter().all(|ring| ring.unread().is_empty()));
     }
 
     #[test]
     fn a_record_later_than_its_successors_is_counted_and_given_out() {
         let mut merger = Merger::new(POSITION);
-        merger.add(|arena| arena.extend(record(9, 50, 1)));
-        assert_eq!(payloads(&mut merger, 60), [1]);
-        merger.add(|arena| arena.extend(record(9, 40, 2)));
-        assert_eq!(payloads(&mut merger, 60), [2]);
+        let mut rings = [Memory::default(), Memory::default()];
+        push(&mut rings[0], SAMPLE, 50, 1);
+        assert_eq!(payloads(&mut merger, &mut rings, 60), [1]);
+        push(&mut rings[1], SAMPLE, 40, 2);
+        assert_eq!(payloads(&mut merger, &mut rings, 60), [2]);
         assert_eq!(merger.late, 1);
     }
 
     #[test]
+    fn a_ring_keeps_its_own_order() {
+        let mut merger = Merger::new(POSITION);
+        let mut rings = [Memory::default()];
+        push(&mut rings[0], SAMPLE, 11, 1);
+        push(&mut rings[0], SAMPLE, 10, 2);
+        push(&mut rings[0], SAMPLE, 12, 3);
+        assert_eq!(payloads(&mut merger, &mut rings, 12), [1, 2]);
+        assert_eq!(payloads(&mut merger, &mut rings, 13), [3]);
+    }
+
+    #[test]
     fn a_size_of_nothing_or_too_much_ends_the_batch() {
-        for bad in [0u64, 9 | 800 << 48] {
+        for bad in [0u64, SAMPLE | 800 << 48] {
             let mut merger = Merger::new(POSITION);
-            merger.add(|arena| {
-                arena.extend(record(9, 10, 1));
-                arena.extend([bad, 0, 0]);
-            });
-            assert_eq!(payloads(&mut merger, u64::MAX), [1]);
+            let mut rings = [Memory::default()];
+            push(&mut rings[0], SAMPLE, 10, 1);
+            rings[0].words.extend([bad, 0, 0]);
+            assert_eq!(payloads(&mut merger, &mut rings, u64::MAX), [1]);
+            push(&mut rings[0], SAMPLE, 20, 2);
+            assert_eq!(payloads(&mut merger, &mut rings, u64::MAX), [2]);
             assert_eq!(merger.damaged, 1);
         }
     }

@@ -1,12 +1,15 @@
 //! The buffer that the kernel writes records into: one page of control words, then 2^n pages of
 //! data, mapped at offset 0 of an event's descriptor (perf_event_open(2), "MMAP layout").
 //!
-//! Storing the tail tells the kernel that the records before it were read. Records wrap around
-//! the end of the data; copying them out linearly makes them whole again.
+//! Storing the tail tells the kernel that the records before it were read; until then it leaves
+//! them alone, and they can be looked at where they lie. A record that wraps around the end of
+//! the data is copied to be whole.
 
 use crate::counter::Counter;
+use crate::merge::Records;
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use std::ops::Range;
 use std::os::fd::AsFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,36 +63,20 @@ impl Ring {
         self.data_words * size_of::<u64>()
     }
 
-    /// Appends all records that are there to `records` and gives their room back to the kernel.
-    /// Returns how many words were appended.
-    pub fn drain_into(&mut self, records: &mut Vec<u64>) -> usize {
-        // The kernel publishes records before it moves the head (its side is a release).
-        let head = self.head().load(Ordering::Acquire);
-        // Only this side writes the tail.
-        let tail = self.tail().load(Ordering::Relaxed);
-        // Both count bytes since the start, and records are multiples of eight.
-        let unread = (head.wrapping_sub(tail) as usize / size_of::<u64>()).min(self.data_words);
-        let start = (tail as usize / size_of::<u64>()) & (self.data_words - 1);
-        let before_wrap = unread.min(self.data_words - start);
-        records.reserve(unread);
-        self.append(start, before_wrap, records);
-        self.append(0, unread - before_wrap, records);
-        // Nothing is read from the room after the kernel may write there again.
-        self.tail().store(head, Ordering::Release);
-        unread
+    fn words_at(&self, word: usize, words: usize) -> &[u64] {
+        assert!(word + words <= self.data_words);
+        // SAFETY: the words lie within the mapped data, which is page-aligned, and between tail
+        // and head (the callers see to it), where the kernel does not write until `free_until`,
+        // for which the caller of that must hold the ring alone.
+        unsafe {
+            let data = self.control.as_ptr().cast::<u8>().add(self.data_offset).cast::<u64>();
+            std::slice::from_raw_parts(data.add(word), words)
+        }
     }
 
-    fn append(&self, start: usize, words: usize, records: &mut Vec<u64>) {
-        debug_assert!(start + words <= self.data_words);
-        // SAFETY: `start + words` lies within the mapped data (checked by `map` and the masks of
-        // the caller), the data is page-aligned, and the kernel does not write between tail and
-        // head. `records` has reserved the room and cannot overlap the mapping.
-        unsafe {
-            let from = self.control.as_ptr().cast::<u8>().add(self.data_offset).cast::<u64>().add(start);
-            let to = records.as_mut_ptr().add(records.len());
-            std::ptr::copy_nonoverlapping(from, to, words);
-            records.set_len(records.len() + words);
-        }
+    /// The word of the data that a position falls on: positions count bytes and never go back.
+    fn index_of(&self, position: u64) -> usize {
+        (position / size_of::<u64>() as u64) as usize & (self.data_words - 1)
     }
 
     fn head(&self) -> &AtomicU64 {
@@ -101,6 +88,38 @@ impl Ring {
     fn tail(&self) -> &AtomicU64 {
         // SAFETY: as for `head`.
         unsafe { AtomicU64::from_ptr(&raw mut (*self.control.as_ptr()).data_tail) }
+    }
+}
+
+impl Records for Ring {
+    fn unread(&self) -> Range<u64> {
+        // The kernel publishes records before it moves the head (its side is a release).
+        let head = self.head().load(Ordering::Acquire);
+        // Only this side writes the tail.
+        self.tail().load(Ordering::Relaxed)..head
+    }
+
+    fn word(&self, position: u64) -> u64 {
+        debug_assert!(self.unread().contains(&position));
+        self.words_at(self.index_of(position), 1)[0]
+    }
+
+    fn record<'a>(&'a self, position: u64, words: usize, scratch: &'a mut Vec<u64>) -> &'a [u64] {
+        let start = self.index_of(position);
+        let before_wrap = self.data_words - start;
+        if words <= before_wrap {
+            return self.words_at(start, words);
+        }
+        scratch.clear();
+        scratch.extend_from_slice(self.words_at(start, before_wrap));
+        scratch.extend_from_slice(self.words_at(0, words - before_wrap));
+        scratch
+    }
+
+    fn free_until(&mut self, position: u64) {
+        debug_assert!(self.unread().end >= position);
+        // Whatever was read before is read for good when the kernel sees the new tail.
+        self.tail().store(position, Ordering::Release);
     }
 }
 

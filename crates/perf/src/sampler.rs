@@ -101,11 +101,12 @@ pub struct Slowed {
     pub factor: u64,
 }
 
+/// The counters that own a CPU's rings, by their places in the lists of counters; `None` until
+/// they are open.
 struct CpuRings {
     cpu: Cpu,
-    /// Index of the counter that owns each ring; `None` until one is open.
-    side_band: Option<(Counter, Ring)>,
-    samples: Option<(usize, Ring)>,
+    side_band: Option<usize>,
+    samples: Option<usize>,
 }
 
 struct Sampled {
@@ -119,7 +120,8 @@ pub struct Sampler {
     layouts: Vec<Layout>,
     side_band_layout: Layout,
     reads_lost: bool,
-    rings: Vec<CpuRings>,
+    cpus: Vec<CpuRings>,
+    rings: Vec<Ring>,
     sampled: Vec<Sampled>,
     side_band: Vec<Counter>,
     events: FxHashMap<u64, EventId>,
@@ -146,7 +148,8 @@ impl Sampler {
             layouts: plan.events.iter().map(|event| Layout::of(&event.attr)).collect(),
             side_band_layout: Layout::of(&side_band_attr),
             reads_lost: true,
-            rings: plan.cpus.iter().map(|&cpu| CpuRings { cpu, side_band: None, samples: None }).collect(),
+            cpus: plan.cpus.iter().map(|&cpu| CpuRings { cpu, side_band: None, samples: None }).collect(),
+            rings: Vec::new(),
             sampled: Vec::new(),
             side_band: Vec::new(),
             events: FxHashMap::default(),
@@ -185,8 +188,8 @@ impl Sampler {
     }
 
     fn open_thread(&mut self, thread: i32) -> Result<(), OpenFailure> {
-        for index in 0..self.rings.len() {
-            let scope = Scope { thread, cpu: self.rings[index].cpu.0 as i32 };
+        for index in 0..self.cpus.len() {
+            let scope = Scope { thread, cpu: self.cpus[index].cpu.0 as i32 };
             self.open_side_band(index, scope)?;
             for event in 0..self.plan.events.len() {
                 self.open_sampled(index, event, scope)?;
@@ -198,33 +201,33 @@ impl Sampler {
     fn open_side_band(&mut self, index: usize, scope: Scope) -> Result<(), OpenFailure> {
         let counter =
             self.open_counter(side_band_attr(&self.plan), scope).map_err(|errno| OpenFailure::Event(0, errno))?;
-        match &self.rings[index].side_band {
-            Some((owner, _)) => {
-                counter.join_output_of(owner).map_err(|errno| self.ring_failure(errno))?;
-                self.side_band.push(counter);
-            }
+        match self.cpus[index].side_band {
+            Some(owner) => counter.join_output_of(&self.side_band[owner]).map_err(|errno| self.ring_failure(errno))?,
             None => {
                 let ring = Ring::map(&counter, self.plan.side_band_pages).map_err(|errno| self.ring_failure(errno))?;
-                self.rings[index].side_band = Some((counter, ring));
+                self.rings.push(ring);
+                self.cpus[index].side_band = Some(self.side_band.len());
             }
         }
+        self.side_band.push(counter);
         Ok(())
     }
 
     fn open_sampled(&mut self, index: usize, event: usize, scope: Scope) -> Result<(), OpenFailure> {
-        if self.plan.events[event].cpus.as_ref().is_some_and(|cpus| !cpus.contains(&self.rings[index].cpu)) {
+        if self.plan.events[event].cpus.as_ref().is_some_and(|cpus| !cpus.contains(&self.cpus[index].cpu)) {
             return Ok(());
         }
         let attr = self.plan.events[event].attr;
         let counter = self.open_counter(attr, scope).map_err(|errno| OpenFailure::Event(event, errno))?;
         self.events.insert(counter.id(), EventId::from_index(event));
-        match &self.rings[index].samples {
-            Some((owner, _)) => {
-                counter.join_output_of(&self.sampled[*owner].counter).map_err(|errno| self.ring_failure(errno))?;
+        match self.cpus[index].samples {
+            Some(owner) => {
+                counter.join_output_of(&self.sampled[owner].counter).map_err(|errno| self.ring_failure(errno))?;
             }
             None => {
                 let ring = Ring::map(&counter, self.plan.sample_pages).map_err(|errno| self.ring_failure(errno))?;
-                self.rings[index].samples = Some((self.sampled.len(), ring));
+                self.rings.push(ring);
+                self.cpus[index].samples = Some(self.sampled.len());
             }
         }
         self.sampled.push(Sampled { event, counter });
@@ -261,9 +264,9 @@ impl Sampler {
 
     /// What to wait on: each becomes readable when its ring has filled to its watermark.
     pub fn wake_ups(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.rings.iter().flat_map(|rings| {
-            let samples = rings.samples.as_ref().map(|(owner, _)| self.sampled[*owner].counter.as_fd());
-            let side_band = rings.side_band.as_ref().map(|(owner, _)| owner.as_fd());
+        self.cpus.iter().flat_map(|cpu| {
+            let samples = cpu.samples.map(|owner| self.sampled[owner].counter.as_fd());
+            let side_band = cpu.side_band.map(|owner| self.side_band[owner].as_fd());
             samples.into_iter().chain(side_band)
         })
     }
@@ -272,26 +275,24 @@ impl Sampler {
     /// that this made necessary is returned, to be told to the user.
     pub fn drain(&mut self, mut sink: impl FnMut(Event<'_>)) -> Option<Slowed> {
         let pass_began = crate::now();
-        self.read_rings();
+        self.merger.scan(&mut self.rings);
         self.release(pass_began.saturating_sub(COMMIT_SLACK), &mut sink)
     }
 
     /// Reads what is left after [`Self::disable`] and gives out everything, then the records
     /// that were lost without the kernel having had room to say so.
     pub fn finish(&mut self, mut sink: impl FnMut(Event<'_>)) -> Losses {
-        self.read_rings();
+        self.merger.scan(&mut self.rings);
         let end = crate::now();
         self.release(Time::from_ns(u64::MAX), &mut sink);
-        for ((event, _), since) in std::mem::take(&mut self.throttled_since) {
-            let _ = event;
+        for since in std::mem::take(&mut self.throttled_since).into_values() {
             self.losses.throttled_time += end.since(since);
         }
         let kernel = |counters: &mut dyn Iterator<Item = &Counter>, told: u64, reads_lost| {
             counters.filter_map(|counter| counter.lost(reads_lost).ok().flatten()).sum::<u64>().max(told)
         };
         let samples = kernel(&mut self.sampled.iter().map(|sampled| &sampled.counter), self.told_lost, self.reads_lost);
-        let owners = self.rings.iter().filter_map(|rings| rings.side_band.as_ref()).map(|(owner, _)| owner);
-        let side_band = kernel(&mut self.side_band.iter().chain(owners), self.told_side_band_lost, self.reads_lost);
+        let side_band = kernel(&mut self.side_band.iter(), self.told_side_band_lost, self.reads_lost);
         self.losses.add(SampleLoss::RingFull, samples);
         self.losses.add(SampleLoss::SideBandLost, side_band);
         self.losses.add(SampleLoss::OutOfOrder, self.merger.late);
@@ -304,26 +305,11 @@ impl Sampler {
         self.told_lost
     }
 
-    fn read_rings(&mut self) {
-        for rings in &mut self.rings {
-            if let Some((_, ring)) = &mut rings.side_band {
-                self.merger.add(|records| {
-                    ring.drain_into(records);
-                });
-            }
-            if let Some((_, ring)) = &mut rings.samples {
-                self.merger.add(|records| {
-                    ring.drain_into(records);
-                });
-            }
-        }
-    }
-
     fn release(&mut self, until: Time, sink: &mut impl FnMut(Event<'_>)) -> Option<Slowed> {
-        let Self { merger, events, layouts, side_band_layout, losses, .. } = self;
+        let Self { merger, rings, events, layouts, side_band_layout, losses, .. } = self;
         let (mut told_lost, mut told_side_band_lost) = (0, 0);
         let mut throttles = Vec::new();
-        merger.release(until, |record| {
+        merger.release(until, rings, |record| {
             let layout = layout_of(record, events, layouts, side_band_layout);
             match decode(record, layout, |id| events.get(&id).copied()) {
                 Decoded::Event(Event { body: Body::Lost(Lost { count, samples_only }), .. }) => {

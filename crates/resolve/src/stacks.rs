@@ -1,10 +1,11 @@
 //! The frames of one sample: the kernel's callchain, and the user's part by whichever way is
 //! whole. Says why a stack ends where it does.
 
-use crate::binary::Binaries;
+use crate::binary::{Binaries, BinaryId};
 use crate::process::Process;
 use crate::regions::Code;
-use model::{Address, CallGraph, Callchain, CodeAddress, Context, Sample, StackEnd, UserState};
+use model::{CallGraph, Callchain, CodeAddress, Context, Sample, StackEnd, UserState};
+use rustc_hash::FxHashMap;
 use unwind::{Stop, Unwinder};
 
 /// How stacks are taken.
@@ -22,6 +23,7 @@ pub struct StackOptions {
 #[derive(Default)]
 pub struct UserStacks {
     unwinder: Unwinder,
+    first_functions: FirstFunctions,
     walked: Vec<CodeAddress>,
     chain: Vec<CodeAddress>,
 }
@@ -75,9 +77,11 @@ impl UserStacks {
         self.walked.clear();
         let stop = self.unwinder.walk(process.regions.unwind_space(binaries), user, limit, &mut self.walked);
         let dropped = drop_what_is_no_code(&mut self.walked, process);
-        let at_first = |tables_say_so| is_first_function(self.walked.last(), process, binaries, tables_say_so);
+        let tables_say_so = stop == Stop::EndOfStack;
         match stop {
-            _ if !dropped && at_first(stop == Stop::EndOfStack) => StackEnd::Bottom,
+            _ if !dropped && self.first_functions.has(self.walked.last(), process, binaries, tables_say_so) => {
+                StackEnd::Bottom
+            }
             Stop::CopyTooShort => StackEnd::CopyTooShort,
             Stop::Limit => StackEnd::Limit,
             _ if dropped => StackEnd::BadAddress,
@@ -99,7 +103,7 @@ impl UserStacks {
             return None;
         }
         let dropped = drop_what_is_no_code(&mut self.chain, process);
-        Some(if !dropped && is_first_function(self.chain.last(), process, binaries, false) {
+        Some(if !dropped && self.first_functions.has(self.chain.last(), process, binaries, false) {
             StackEnd::Bottom
         } else if callchain.frames().count() >= kernel_limit {
             StackEnd::Limit
@@ -123,11 +127,23 @@ fn drop_what_is_no_code(frames: &mut Vec<CodeAddress>, process: &Process) -> boo
     dropped
 }
 
-fn is_first_function(last: Option<&CodeAddress>, process: &Process, binaries: &Binaries, tables_say_so: bool) -> bool {
-    let Some(address) = last.map(|frame| frame.lookup()) else { return false };
-    let Some(region) = process.regions.find(address) else { return false };
-    let Code::Binary(id) = region.code else { return false };
-    let Ok(contents) = &binaries[id].contents else { return false };
-    let bias = contents.bias(region.start, region.offset);
-    bias.is_some_and(|bias| contents.is_first_function(Address(address.0.wrapping_sub(bias)).0, tables_say_so))
+/// Which places lie in the first function of a thread. The files are asked once for each place:
+/// that costs a few system calls, and all stacks of a program end in the same places.
+#[derive(Default)]
+struct FirstFunctions {
+    known: FxHashMap<(BinaryId, u64, bool), bool>,
+}
+
+impl FirstFunctions {
+    fn has(&mut self, last: Option<&CodeAddress>, process: &Process, binaries: &Binaries, tables_say_so: bool) -> bool {
+        let Some(address) = last.map(|frame| frame.lookup()) else { return false };
+        let Some(region) = process.regions.find(address) else { return false };
+        let Code::Binary(id) = region.code else { return false };
+        let offset = region.offset_of(address);
+        *self.known.entry((id, offset.0, tables_say_so)).or_insert_with(|| {
+            let Ok(contents) = &binaries[id].contents else { return false };
+            let address = contents.image.address_of(offset);
+            address.is_some_and(|address| contents.is_first_function(address, tables_say_so))
+        })
+    }
 }
