@@ -61,8 +61,8 @@ reasons! {
         NotRecorded => "not-recorded", "without callers, as asked";
         /// User space was left out on purpose or for want of permission.
         UserExcluded => "user-excluded", "without the user part, which was not recorded";
-        /// The kernel could not take the user part (the process was exiting).
-        NoUserStack => "no-user-stack", "without a user part that the kernel could read";
+        /// The thread had no user part: the process was in execve(2), or exiting.
+        NoUserStack => "no-user-stack", "without a user part (the process was starting or ending)";
         /// The chain of frame pointers ended before the first function.
         FramePointersEnd => "frame-pointers-end", "cut where code without frame pointers called";
         /// The stack was deeper than the bytes that were copied.

@@ -16,6 +16,8 @@ pub struct Process {
     pub generation: u32,
     /// What is mapped.
     pub regions: Regions,
+    /// Whether [`Self::regions`] is all there is: false for a process that nobody told of.
+    pub mappings_known: bool,
     /// Whether it is a thread of the kernel, without a user side.
     pub kernel_thread: bool,
     threads: u32,
@@ -46,6 +48,7 @@ impl Processes {
             Process {
                 generation: *generation,
                 regions: Regions::default(),
+                mappings_known: false,
                 kernel_thread: pid.0 == 0 || pid == KTHREADD,
                 threads: 0,
                 // The spelling of perf for a task whose name nobody told.
@@ -96,6 +99,7 @@ impl Processes {
         self.threads.retain(|_, thread| thread.pid != ids.pid);
         let process = self.process(ids.pid, profile);
         process.regions = Regions::default();
+        process.mappings_known = true;
         process.kernel_thread = false;
         process.threads = 0;
         self.name(ids, name, profile);
@@ -107,11 +111,10 @@ impl Processes {
         if child.pid != parent.pid {
             // Whoever had the number before is gone, even if its end was not recorded.
             self.remove_process(child.pid);
-            let regions = self.process(parent.pid, profile).regions.clone();
+            let Process { regions, mappings_known, .. } = self.process(parent.pid, profile).clone();
+            let kernel_thread = parent.pid == KTHREADD;
             let process = self.process(child.pid, profile);
-            process.regions = regions;
-            process.name = name;
-            process.kernel_thread = parent.pid == KTHREADD;
+            *process = Process { regions, mappings_known, kernel_thread, name, ..*process };
         }
         self.threads.remove(&child.tid);
         self.thread(child, profile).name = name;
@@ -143,7 +146,9 @@ impl Processes {
             if is_generated(mapping.path) { Code::Generated } else { Code::Binary(binaries.of(pid, mapping, files)) };
         let (start, end) = (mapping.start.0, mapping.start.0.saturating_add(mapping.len));
         let region = Region { start, end, offset: mapping.offset, code };
-        self.process(pid, profile).regions.insert(region, binaries);
+        let process = self.process(pid, profile);
+        process.regions.insert(region, binaries);
+        process.mappings_known = true;
     }
 
     fn remove_process(&mut self, pid: Pid) {

@@ -4,7 +4,7 @@
 use crate::binary::{Binaries, BinaryId};
 use crate::process::Process;
 use crate::regions::Code;
-use model::{CallGraph, Callchain, CodeAddress, Context, Sample, StackEnd, UserState};
+use model::{Address, CallGraph, Callchain, CodeAddress, Context, Sample, StackEnd, UserState};
 use rustc_hash::FxHashMap;
 use unwind::{Stop, Unwinder};
 
@@ -42,6 +42,10 @@ impl UserStacks {
             self.chain.extend(sample.callchain.frames_of(Context::User).take(1));
             return (&self.chain, StackEnd::NotRecorded);
         }
+        let in_kernel = sample.callchain.frames_of(Context::Kernel).next().is_some();
+        if in_kernel && is_between_programs(sample, process) {
+            return (&[], StackEnd::NoUserStack);
+        }
         let user = sample.user.filter(|user| !user.registers.is_32bit);
         let walked = user.map(|user| self.walk(&user, process, binaries, options.max_frames));
         let chain_end = self.follow_chain(sample.callchain, process, binaries, options.kernel_limit);
@@ -77,11 +81,11 @@ impl UserStacks {
         self.walked.clear();
         let stop = self.unwinder.walk(process.regions.unwind_space(binaries), user, limit, &mut self.walked);
         let dropped = drop_what_is_no_code(&mut self.walked, process);
-        let tables_say_so = stop == Stop::EndOfStack;
+        let tables_say_so = stop == Stop::EndOfStack && !dropped;
         match stop {
-            _ if !dropped && self.first_functions.has(self.walked.last(), process, binaries, tables_say_so) => {
-                StackEnd::Bottom
-            }
+            _ if self.first_functions.end(&mut self.walked, process, binaries, tables_say_so) => StackEnd::Bottom,
+            // The memory of a process that is starting or ending cannot be read.
+            _ if user.stack.is_empty() => StackEnd::NoUserStack,
             Stop::CopyTooShort => StackEnd::CopyTooShort,
             Stop::Limit => StackEnd::Limit,
             _ if dropped => StackEnd::BadAddress,
@@ -102,8 +106,8 @@ impl UserStacks {
         if self.chain.is_empty() {
             return None;
         }
-        let dropped = drop_what_is_no_code(&mut self.chain, process);
-        Some(if !dropped && self.first_functions.has(self.chain.last(), process, binaries, false) {
+        drop_what_is_no_code(&mut self.chain, process);
+        Some(if self.first_functions.end(&mut self.chain, process, binaries, false) {
             StackEnd::Bottom
         } else if callchain.frames().count() >= kernel_limit {
             StackEnd::Limit
@@ -117,7 +121,7 @@ impl UserStacks {
 /// up numbers that are no addresses. The leaf is kept whatever it is: the CPU was there.
 /// Where nothing is known of the process, everything is kept.
 fn drop_what_is_no_code(frames: &mut Vec<CodeAddress>, process: &Process) -> bool {
-    if process.regions.is_empty() {
+    if !process.mappings_known {
         return false;
     }
     let is_code = |frame: &CodeAddress| process.regions.find(frame.lookup()).is_some();
@@ -125,6 +129,14 @@ fn drop_what_is_no_code(frames: &mut Vec<CodeAddress>, process: &Process) -> boo
     let dropped = kept < frames.len();
     frames.truncate(kept);
     dropped
+}
+
+/// Whether the process is inside execve(2): its memory is the new program's already, its
+/// registers are still the old one's, so that it has no user stack.
+fn is_between_programs(sample: &Sample<'_>, process: &Process) -> bool {
+    let leaf = sample.user.map(|user| Address(user.registers.ip));
+    let leaf = leaf.or_else(|| sample.callchain.frames_of(Context::User).next().map(CodeAddress::raw));
+    process.mappings_known && leaf.is_some_and(|leaf| process.regions.find(leaf).is_none())
 }
 
 /// Which places lie in the first function of a thread. The files are asked once for each place:
@@ -135,8 +147,25 @@ struct FirstFunctions {
 }
 
 impl FirstFunctions {
-    fn has(&mut self, last: Option<&CodeAddress>, process: &Process, binaries: &Binaries, tables_say_so: bool) -> bool {
-        let Some(address) = last.map(|frame| frame.lookup()) else { return false };
+    /// Whether the frames, leaf first, reach the first function. What a walk found beyond the
+    /// function at an ELF entry is no caller, and is taken off.
+    fn end(
+        &mut self,
+        frames: &mut Vec<CodeAddress>,
+        process: &Process,
+        binaries: &Binaries,
+        tables_say_so: bool,
+    ) -> bool {
+        if frames.last().is_some_and(|last| self.has(*last, process, binaries, tables_say_so)) {
+            return true;
+        }
+        let entry = frames.iter().position(|frame| self.has(*frame, process, binaries, false));
+        frames.truncate(entry.map_or(frames.len(), |entry| entry + 1));
+        entry.is_some()
+    }
+
+    fn has(&mut self, frame: CodeAddress, process: &Process, binaries: &Binaries, tables_say_so: bool) -> bool {
+        let address = frame.lookup();
         let Some(region) = process.regions.find(address) else { return false };
         let Code::Binary(id) = region.code else { return false };
         let offset = region.offset_of(address);
