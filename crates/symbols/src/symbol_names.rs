@@ -1,0 +1,105 @@
+//! Names from ELF symbol tables. The wanted addresses are few and the tables are long, so that
+//! the table is walked once past the sorted addresses, and not sorted itself.
+
+use crate::alias;
+use elf::{Image, Symbol, SymbolTable};
+
+/// What a symbol table knows of an address.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Known {
+    /// The address lies within the extent of this symbol.
+    Inside(Vec<u8>),
+    /// No symbol's extent holds the address; this label, which has none, comes before it in
+    /// the same section, and no other symbol between them.
+    After(Vec<u8>),
+    /// No symbol.
+    #[default]
+    Nothing,
+}
+
+/// The names of `addresses`, which are sorted and ELF virtual ones.
+pub(crate) fn names(image: &Image, table: &SymbolTable<'_>, addresses: &[u64]) -> Vec<Known> {
+    let mut candidates = vec![Candidates::default(); addresses.len()];
+    // A table that is cut short has named some of the addresses all the same.
+    let _ = table.for_each(|symbol| {
+        let first = addresses.partition_point(|&address| address < symbol.address);
+        let end = symbol.address.saturating_add(symbol.size);
+        let inside = addresses[first..].iter().take_while(|&&address| address < end);
+        inside.zip(&mut candidates[first..]).for_each(|(_, candidates)| candidates.inside.add(symbol));
+        if let Some(candidates) = candidates.get_mut(first) {
+            candidates.before.add(symbol);
+        }
+    });
+    let mut before = Latest::default();
+    let mut names = Vec::with_capacity(addresses.len());
+    for (&address, candidates) in addresses.iter().zip(candidates) {
+        // A symbol before one address is before all that follow.
+        if candidates.before.start() > before.start() {
+            before = candidates.before;
+        }
+        names.push(match best_name(table, candidates.inside.0.iter()) {
+            Some(name) => Known::Inside(name),
+            None if in_one_section(image, before.start(), address) => {
+                // What ends before the address is not the function that holds it.
+                match best_name(table, before.0.iter().filter(|symbol| symbol.size == 0)) {
+                    Some(name) => Known::After(name),
+                    None => Known::Nothing,
+                }
+            }
+            None => Known::Nothing,
+        });
+    }
+    names
+}
+
+#[derive(Clone, Default)]
+struct Candidates {
+    /// Symbols whose extent holds the address.
+    inside: Latest,
+    /// Symbols that start at or before the address, and after the one before it.
+    before: Latest,
+}
+
+/// The symbols that start last, all at one address.
+#[derive(Clone, Default)]
+struct Latest(Vec<Symbol>);
+
+impl Latest {
+    fn add(&mut self, symbol: Symbol) {
+        /// Aliases beyond these are not worth reading.
+        const MOST: usize = 32;
+        let start = self.start();
+        if start.is_none_or(|start| symbol.address > start) {
+            self.0.clear();
+        }
+        if start.is_none_or(|start| symbol.address >= start) && self.0.len() < MOST {
+            self.0.push(symbol);
+        }
+    }
+
+    fn start(&self) -> Option<u64> {
+        self.0.first().map(|symbol| symbol.address)
+    }
+}
+
+fn best_name<'a>(table: &SymbolTable<'_>, aliases: impl Iterator<Item = &'a Symbol>) -> Option<Vec<u8>> {
+    let named = aliases.filter_map(|symbol| {
+        let mut name = table.name(symbol).ok()?;
+        // A version (`memcpy@@GLIBC_2.14`) is the linker's business.
+        if let Some(at) = name.iter().position(|&byte| byte == b'@').filter(|&at| at > 0) {
+            name.truncate(at);
+        }
+        (!name.is_empty()).then_some((symbol, name))
+    });
+    let best = named.min_by(|(a, a_name), (b, b_name)| {
+        let rank = |symbol: &Symbol, name| (!symbol.is_function, alias::rank(symbol.binding, name));
+        rank(a, a_name).cmp(&rank(b, b_name))
+    });
+    best.map(|(_, name)| name)
+}
+
+fn in_one_section(image: &Image, start: Option<u64>, address: u64) -> bool {
+    let Some(start) = start else { return false };
+    let mut sections = image.sections().iter().filter(|section| section.address != 0).map(elf::Section::addresses);
+    sections.any(|range| range.contains(&start) && range.contains(&address))
+}

@@ -1,0 +1,208 @@
+//! One session of looking up names: every file once, whatever is wanted from it at one go.
+
+use crate::debug_files::{DebugFile, find_debug_file};
+use crate::debug_info::{Chain, DebugInfo};
+use crate::demangle::demangle;
+use crate::kernel::KernelSymbols;
+use crate::perf_map_file::read_perf_map;
+use crate::symbol_names::{self, Known};
+use elf::Image;
+use model::{Address, NameMissing, Pid};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// How names are looked up.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether inlined functions and lines are looked up. Without them, debug information is
+    /// read only where the symbol table does not know a function.
+    pub inlines: bool,
+    /// The folders under which separate debug files lie.
+    pub debug_dirs: Vec<PathBuf>,
+    /// Whether names stay as the linker knows them: mangled, with parameter lists.
+    pub raw_names: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { inlines: true, debug_dirs: vec!["/usr/lib/debug".into()], raw_names: false }
+    }
+}
+
+/// A file that holds code.
+#[derive(Clone, Copy, Debug)]
+pub struct Binary<'a> {
+    /// The file itself, open for reading; its path may be gone or lead to another file.
+    pub file: &'a File,
+    /// Its headers.
+    pub image: &'a Image,
+    /// Its path, from whose folder separate debug files are looked for.
+    pub path: &'a Path,
+}
+
+/// A function at an address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SymbolFrame {
+    /// Its name, demangled (see [`demangle`]).
+    pub name: String,
+    /// The source file, where it is known.
+    pub file: Option<String>,
+    /// The line in it, 0 where it is not known. In a function into which others were inlined
+    /// it is the line of the call.
+    pub line: u32,
+    /// Whether the compiler merged it into its caller, which is the next frame.
+    pub inlined: bool,
+}
+
+/// The functions at one address, the innermost first, or why there is none.
+pub type Found = Result<Vec<SymbolFrame>, NameMissing>;
+
+/// Looks up names.
+#[derive(Default)]
+pub struct Symbolizer {
+    options: Options,
+    kernel: Option<Result<KernelSymbols, NameMissing>>,
+    /// Demangled names, by symbol. Many addresses share one.
+    names: FxHashMap<String, String>,
+}
+
+impl Symbolizer {
+    /// A new session.
+    pub fn new(options: Options) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Names the functions at `addresses` of a file: ELF virtual addresses, which for return
+    /// addresses have been moved back into the call, in any order. Result i belongs to
+    /// address i. Ask for all addresses of a file at once: its debug information is read for
+    /// each call anew.
+    pub fn binary(&mut self, binary: &Binary<'_>, addresses: &[u64]) -> Vec<Found> {
+        let mut sorted = addresses.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let found = self.sorted(binary, &sorted);
+        let of = |address| sorted.binary_search(address).map_or(Err(NameMissing::Stripped), |at| found[at].clone());
+        addresses.iter().map(of).collect()
+    }
+
+    /// Names the kernel's functions at `addresses`, with the symbols as they are now or were
+    /// given ([`Self::set_kernel`]). Result i belongs to address i.
+    pub fn kernel(&mut self, addresses: &[u64]) -> Vec<Found> {
+        let kernel = self.kernel.get_or_insert_with(KernelSymbols::read);
+        let found = addresses.iter().map(|&address| {
+            let symbols = kernel.as_ref().map_err(|reason| *reason)?;
+            let symbol = symbols.find(Address(address)).ok_or(NameMissing::Stripped)?;
+            Ok(vec![function(readable(&model::text::from_bytes(symbol.name), self.options.raw_names).into_owned())])
+        });
+        found.collect()
+    }
+
+    /// Gives the kernel's symbols, which somebody may have read earlier or from a file.
+    pub fn set_kernel(&mut self, symbols: Result<KernelSymbols, NameMissing>) {
+        self.kernel = Some(symbols);
+    }
+
+    /// Names the code that a process generated at `addresses` of its memory, by its perf map.
+    /// Result i belongs to address i.
+    pub fn generated(&mut self, pid: Pid, addresses: &[u64]) -> Vec<Found> {
+        let map = read_perf_map(pid);
+        let found = addresses.iter().map(|&address| {
+            let name = map.as_ref().map_err(|reason| *reason)?.find(Address(address));
+            Ok(vec![function(name.ok_or(NameMissing::NoJitMap)?.into_owned())])
+        });
+        found.collect()
+    }
+
+    fn sorted(&mut self, binary: &Binary<'_>, addresses: &[u64]) -> Vec<Found> {
+        let separate = match binary.image.has_debug_info() && binary.image.symbols().is_some() {
+            true => None,
+            false => find_debug_file(binary.file, binary.image, binary.path, &self.options.debug_dirs),
+        };
+        let known = known(binary.image, separate.as_ref().map(|debug| &debug.image), addresses);
+        let all_known = known.iter().all(|known| matches!(known, Known::Inside(_)));
+        let debug_info =
+            (self.options.inlines || !all_known).then(|| self.debug_info(binary, separate.as_ref())).flatten();
+        // What is missing from a whole file was stripped; a damaged one cannot tell.
+        let reason = if binary.image.damage().is_some() { NameMissing::Unreadable } else { NameMissing::Stripped };
+        let found = addresses.iter().zip(known).map(|(&address, known)| {
+            let wants_chain = self.options.inlines || !matches!(known, Known::Inside(_));
+            let chain = debug_info.as_ref().filter(|_| wants_chain).and_then(|info| info.find(address));
+            self.frames(known, chain.unwrap_or_default()).ok_or(reason)
+        });
+        found.collect()
+    }
+
+    /// Where the debug information is, the binary's own first. A stripped file may hold the
+    /// names of its functions in `.gnu_debugdata` instead, which the same reader knows.
+    fn debug_info(&self, binary: &Binary<'_>, separate: Option<&DebugFile>) -> Option<DebugInfo> {
+        let own = (binary.file, binary.image);
+        let separate = separate.map(|debug| (&debug.file, &debug.image));
+        let has_mini = binary.image.symbols().is_none() && binary.image.section(".gnu_debugdata").is_some();
+        let with_dwarf = [Some(own), separate].into_iter().flatten().find(|(_, image)| image.has_debug_info());
+        let (file, image) = with_dwarf.or(has_mini.then_some(own))?;
+        DebugInfo::open(file, image, &self.options.debug_dirs)
+    }
+
+    fn frames(&mut self, known: Known, chain: Chain) -> Option<Vec<SymbolFrame>> {
+        let text = |name: Vec<u8>| model::text::from_bytes(&name).into_owned();
+        let symbol = match (known, chain.function) {
+            (Known::Inside(name), _) => text(name),
+            (_, Some(name)) => name,
+            (Known::After(name), None) => text(name),
+            (Known::Nothing, None) => return None,
+        };
+        let mut frames = Vec::with_capacity(1 + chain.inlined.len());
+        if self.options.inlines {
+            // An inlined function without a name tells nothing that its caller does not.
+            let named = chain.inlined.into_iter().filter(|(name, _)| !name.is_empty());
+            frames.extend(named.map(|(name, place)| SymbolFrame {
+                name: self.name(name),
+                file: place.file,
+                line: place.line,
+                inlined: true,
+            }));
+        }
+        let (file, line) = if self.options.inlines { (chain.place.file, chain.place.line) } else { (None, 0) };
+        frames.push(SymbolFrame { file, line, ..function(self.name(symbol)) });
+        Some(frames)
+    }
+
+    fn name(&mut self, symbol: String) -> String {
+        let raw = self.options.raw_names;
+        self.names.entry(symbol).or_insert_with_key(|symbol| readable(symbol, raw).into_owned()).clone()
+    }
+}
+
+/// The names that the symbol tables give: the debug file's, whose table is whole, then the
+/// binary's own.
+fn known(image: &Image, separate: Option<&Image>, addresses: &[u64]) -> Vec<Known> {
+    let mut known = vec![Known::Nothing; addresses.len()];
+    let tables = [
+        separate.and_then(|image| Some((image, image.symbols()?))),
+        image.symbols().map(|table| (image, table)),
+        image.dynamic_symbols().map(|table| (image, table)),
+    ];
+    for (image, table) in tables.into_iter().flatten() {
+        if known.iter().all(|known| matches!(known, Known::Inside(_))) {
+            break;
+        }
+        for (known, found) in known.iter_mut().zip(symbol_names::names(image, &table, addresses)) {
+            match (&*known, &found) {
+                (Known::Inside(_), _) | (_, Known::Nothing) | (Known::After(_), Known::After(_)) => {}
+                _ => *known = found,
+            }
+        }
+    }
+    known
+}
+
+fn readable(symbol: &str, raw: bool) -> Cow<'_, str> {
+    if raw { symbol.into() } else { demangle(symbol) }
+}
+
+/// A function that was not inlined, of which nothing but the name is known.
+fn function(name: String) -> SymbolFrame {
+    SymbolFrame { name, file: None, line: 0, inlined: false }
+}
