@@ -10,7 +10,6 @@ mod output;
 
 use args::{Args, Verb};
 use clap::Parser as _;
-use failure::Failure;
 use std::io::Write as _;
 use std::process::ExitCode;
 

@@ -83,11 +83,6 @@ impl Regions {
             space
         })
     }
-
-    /// Whether nothing executable is mapped: a kernel thread, or a process that is not known.
-    pub fn is_empty(&self) -> bool {
-        self.regions.is_empty()
-    }
 }
 
 fn add_module(space: &mut AddressSpace, region: &Region, binaries: &Binaries) {
@@ -134,6 +129,6 @@ mod tests {
         let over_all = filled(&[region(0x1000, 0x2000, 0), region(0x3000, 0x4000, 0), region(0, 0x9000, 7)]);
         assert_eq!(over_all.regions, [region(0, 0x9000, 7)]);
         let empty = filled(&[region(5, 5, 0)]);
-        assert!(empty.is_empty());
+        assert_eq!(empty.regions, []);
     }
 }
