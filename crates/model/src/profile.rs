@@ -185,7 +185,7 @@ impl Profile {
         let ends = self.stacks.ends();
         let mut counts = vec![0u64; StackEnd::ALL.len()];
         for row in self.samples.iter().filter(|row| row.event == event) {
-            counts[ends[row.stack.index()] as usize] += row.count;
+            add(&mut counts[ends[row.stack.index()] as usize], row.count);
         }
         StackEnd::ALL.iter().copied().zip(counts).filter(|(_, count)| *count > 0).collect()
     }
@@ -194,7 +194,7 @@ impl Profile {
     pub fn name_quality(&self, event: EventId) -> NameQuality {
         let mut by_stack = vec![0u64; self.stacks.len()];
         for row in self.samples.iter().filter(|row| row.event == event) {
-            by_stack[row.stack.index()] += row.count;
+            add(&mut by_stack[row.stack.index()], row.count);
         }
         let mut quality = NameQuality::default();
         let mut missing = std::collections::HashMap::<_, u64>::new();
@@ -203,16 +203,21 @@ impl Profile {
         for index in (0..by_stack.len()).rev() {
             let count = by_stack[index];
             let Some((parent, location)) = self.stacks.split(crate::StackId::from_index(index)) else { continue };
-            by_stack[parent.index()] += count;
-            quality.frames += count;
+            add(&mut by_stack[parent.index()], count);
+            add(&mut quality.frames, count);
             if let (Err(reason), true) = (self.frames(location), count > 0) {
-                *missing.entry((self.location(location).mapping, reason)).or_default() += count;
+                add(missing.entry((self.location(location).mapping, reason)).or_default(), count);
             }
         }
         quality.missing = missing.into_iter().map(|((mapping, reason), count)| (mapping, reason, count)).collect();
         quality.missing.sort_by_key(|&(mapping, reason, count)| (std::cmp::Reverse(count), mapping, reason));
         quality
     }
+}
+
+/// Counts stay at the greatest value: an input of plain numbers may claim any count.
+fn add(sum: &mut u64, count: u64) {
+    *sum = sum.saturating_add(count);
 }
 
 #[cfg(test)]
@@ -246,6 +251,22 @@ mod tests {
         assert_eq!(profile.mapping_name(mapping), "app");
         profile.set_missing(id, NameMissing::Stripped);
         assert_eq!(profile.frames(id), Err(NameMissing::Stripped));
+    }
+
+    #[test]
+    fn counts_of_any_size_are_summed() {
+        let mut profile = Profile::new(Detail::Counts);
+        profile.events.push(EventDescription::plain_samples());
+        let event = EventId::from_index(0);
+        let f = profile.add_symbol("f", CodeKind::User, false);
+        let stack = profile.stacks.intern(StackEnd::Unknown, [f]);
+        for _ in 0..3 {
+            let row = SampleRow { time: None, task: None, cpu: None, event, stack, weight: u64::MAX, count: u64::MAX };
+            profile.samples.push(row);
+        }
+        assert_eq!(profile.totals(event), Totals { weight: 3 * u128::from(u64::MAX), count: u64::MAX });
+        assert_eq!(profile.stack_ends(event), [(StackEnd::Unknown, u64::MAX)]);
+        assert_eq!(profile.name_quality(event).frames, u64::MAX);
     }
 
     #[test]
