@@ -1,0 +1,7 @@
+//! Everything that the formats promise, in one binary. tests/cases holds inputs that other
+//! tools stumble over, each with a note of what must hold; tests/examples an example of every
+//! format.
+
+mod cases;
+mod folded;
+mod list;
