@@ -26,7 +26,7 @@ mod tree_frame;
 pub use call_tree::{CallTree, CallTreeOptions, NodeId, StackOrder, TaskFrames, TreeNode};
 pub use error::{Error, ErrorKind};
 pub use flame_layout::{FlameLayout, FlameRect};
-pub use palette::Palette;
+pub use palette::{PALETTES, Palette};
 pub use quantity::Measure;
 pub use svg::{FlameGraphOptions, RootSide, flame_graph_svg};
 pub use top_table::{TopRow, TopTable};

@@ -98,7 +98,10 @@ fn losses(profile: &Profile, event: EventId) -> Vec<String> {
             let share = share_of_all(count, kept);
             let line = match reason {
                 SampleLoss::RingFull => {
-                    format!("{} {sentence} ({share}); a lower rate (`-F`) helps", count_of(count, "sample"))
+                    format!(
+                        "{} {sentence} ({share}); a larger ring (`-m 16M`) or a lower rate (`-F`) helps",
+                        count_of(count, "sample")
+                    )
                 }
                 SampleLoss::SideBandLost => format!("{number} {sentence}; some names may be wrong"),
                 SampleLoss::Idle => format!("{number} {sentence} ({share} of all)"),
@@ -121,22 +124,24 @@ fn losses(profile: &Profile, event: EventId) -> Vec<String> {
 
 fn stacks(profile: &Profile, event: EventId) -> Vec<String> {
     let ends = profile.stack_ends(event);
-    let all: u64 = ends.iter().map(|(_, count)| count).sum();
-    let mut cut: Vec<(StackEnd, u64)> = ends.iter().copied().filter(|(end, _)| is_cut(*end)).collect();
+    let all = sum_of(ends.iter().map(|(_, count)| *count));
+    // A stack without a user part is no cut one, but it is not whole either.
+    let is_partial = |end: StackEnd| is_cut(end) || end == StackEnd::NoUserStack;
+    let mut cut: Vec<(StackEnd, u64)> = ends.iter().copied().filter(|(end, _)| is_partial(*end)).collect();
     cut.sort_by_key(|&(end, count)| (std::cmp::Reverse(count), end));
     if cut.is_empty() {
         return Vec::new();
     }
     let whole = ends.iter().find(|(end, _)| *end == StackEnd::Bottom).map_or(0, |(_, count)| *count);
-    let share = |count: u64| percent_in_words(count.into(), all.into());
-    let mut lines = vec![format!("{} of the stacks are whole", share(whole))];
+    let share = |count: u128| percent_in_words(count, all);
+    let mut lines = vec![format!("{} of the stacks are whole", share(whole.into()))];
     for &(end, count) in cut.iter().take(MOST_LINES) {
         let advice = stack_advice(end, profile.recording.call_graph);
-        lines.push(with_advice(format!("{} of the stacks are {}", share(count), end.sentence()), advice));
+        lines.push(with_advice(format!("{} of the stacks are {}", share(count.into()), end.sentence()), advice));
     }
-    let rest: u64 = cut.iter().skip(MOST_LINES).map(|(_, count)| count).sum();
+    let rest = sum_of(cut.iter().skip(MOST_LINES).map(|(_, count)| *count));
     if rest > 0 {
-        lines.push(format!("{} of the stacks are cut for other reasons", share(rest)));
+        lines.push(format!("{} of the stacks are not whole for other reasons", share(rest)));
     }
     lines
 }
@@ -144,18 +149,18 @@ fn stacks(profile: &Profile, event: EventId) -> Vec<String> {
 fn names(profile: &Profile, event: EventId) -> Vec<String> {
     let quality = profile.name_quality(event);
     // Where what helps is the same for all files, they are one line.
-    let mut missing: Vec<(Option<String>, NameMissing, u64)> = Vec::new();
+    let mut missing: Vec<(Option<String>, NameMissing, u128)> = Vec::new();
     for (mapping, reason, count) in quality.missing {
         let file = mapping
             .filter(|_| depends_on_file(reason))
             .map(|mapping| visible(profile.mapping_name(mapping)).into_owned());
         match missing.iter_mut().find(|(known, why, _)| *known == file && *why == reason) {
-            Some((_, _, sum)) => *sum += count,
-            None => missing.push((file, reason, count)),
+            Some((_, _, sum)) => *sum += u128::from(count),
+            None => missing.push((file, reason, count.into())),
         }
     }
     missing.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
-    let share = |count: u64| percent_in_words(count.into(), quality.frames.into());
+    let share = |count: u128| percent_in_words(count, quality.frames.into());
     let mut lines: Vec<String> = missing
         .iter()
         .take(MOST_LINES)
@@ -167,7 +172,7 @@ fn names(profile: &Profile, event: EventId) -> Vec<String> {
         .collect();
     let rest = &missing[missing.len().min(MOST_LINES)..];
     if !rest.is_empty() {
-        let sum: u64 = rest.iter().map(|(_, _, count)| count).sum();
+        let sum = rest.iter().map(|(_, _, count)| count).sum();
         let places = if rest.len() == 1 { "one more place".into() } else { format!("{} more places", rest.len()) };
         lines.push(format!("{} of the frames have no name in {places}", share(sum)));
     }
@@ -184,6 +189,11 @@ fn with_advice(line: String, advice: Option<String>) -> String {
         Some(advice) => format!("{line}; {advice}"),
         None => line,
     }
+}
+
+/// Counts of a text may be anything up to 2^64: their sums take more.
+fn sum_of(counts: impl Iterator<Item = u64>) -> u128 {
+    counts.map(u128::from).sum()
 }
 
 fn share_of_all(missing: u64, kept: u64) -> String {

@@ -29,7 +29,8 @@ pub(crate) fn build(profile: &Profile, event: EventId, options: CallTreeOptions)
 
 /// Whether a stack that ends so lacks callers that should be there.
 pub(crate) fn is_cut(end: StackEnd) -> bool {
-    !matches!(end, StackEnd::Bottom | StackEnd::Unknown | StackEnd::NotRecorded | StackEnd::UserExcluded)
+    use StackEnd::{Bottom, NoUserStack, NotRecorded, Unknown, UserExcluded};
+    !matches!(end, Bottom | Unknown | NotRecorded | UserExcluded | NoUserStack)
 }
 
 /// The sums by thread name and stack, in that order, so that walks that share callers follow

@@ -103,8 +103,8 @@ fn cut_stacks_are_weighed_and_get_no_frame() {
     }
     let tree = tree(&build, CallTreeOptions::default());
     assert_eq!(outline(&tree), ["*all 0/55", " f 55/55"]);
-    // All but Bottom, Unknown, NotRecorded and UserExcluded, which weigh 1 to 4.
-    assert_eq!(tree.cut(), Totals { weight: 45, count: 6 });
+    // All but Bottom, Unknown, NotRecorded, UserExcluded and NoUserStack, which weigh 1 to 5.
+    assert_eq!(tree.cut(), Totals { weight: 40, count: 5 });
 }
 
 #[test]

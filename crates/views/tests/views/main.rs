@@ -3,6 +3,7 @@
 
 mod browser;
 mod call_tree;
+mod cases;
 mod flame_layout;
 mod golden;
 mod quality;

@@ -20,7 +20,7 @@ fn a_run_with_faults() {
         sentences(&profile, event()),
         [
             "8,868 samples of cpu-clock, 8.895 s in all",
-            "104 samples lost: the ring buffer was full (1.2 %); a lower rate (`-F`) helps",
+            "104 samples lost: the ring buffer was full (1.2 %); a larger ring (`-m 16M`) or a lower rate (`-F`) helps",
             "the kernel held the event back 2 times, for 12 ms summed over CPUs",
             "98.4 % of the stacks are whole",
             "1.6 % of the stacks are cut: deeper than the copied bytes; try `--call-graph dwarf,65528`",
