@@ -237,6 +237,10 @@ fn wrong_attributes(attempt: &Attempt<'_>, limits: &Limits) -> (Cause, String) {
         );
         return (Cause::Frequency, why);
     }
+    if permission::is_kernel_address(event) && !event.modifiers.kernel {
+        let why = "it is an address of the kernel, which user space cannot touch: leave the modifiers out";
+        return (Cause::Breakpoint, why.into());
+    }
     if event.kind == EventKind::Breakpoint {
         let why = "the processor cannot set this breakpoint; x86 watches writes (`w`), reads and writes (`rw`) of 1, 2, \
                    4 or 8 bytes at a multiple of their number, or execution alone (`x`, without a length)";

@@ -13,6 +13,9 @@ use perf_event_open_sys::bindings as sys;
 /// flamel has no decoder; by the beginning of their names.
 const TRACE_PMUS: &[&str] = &["intel_pt", "intel_bts", "cs_etm", "arm_spe", "hisi_ptt"];
 
+/// Pmus whose events are made by pointers to names, which stand in no term.
+const PROBE_PMUS: &[&str] = &["kprobe", "uprobe"];
+
 /// Terms that perf has for every event and flamel has not, each with what to do.
 const REFUSED_TERMS: &[(&str, &str)] = &[
     ("call-graph", "is an option of the whole run: `--call-graph`"),
@@ -43,7 +46,7 @@ struct Said<'a> {
 
 /// The event of `pmu` with these terms, shown as `base` unless a term names it.
 pub(super) fn resolve(pmu: &Pmu, terms: &str, base: &str) -> Result<EventSpec, EventErrorKind> {
-    refuse_trace(pmu)?;
+    refuse_unsampled(pmu)?;
     let terms = term::split(terms);
     refuse_twice(&terms)?;
     let mut said = Said::default();
@@ -97,12 +100,19 @@ fn refuse_twice(terms: &[Term<'_>]) -> Result<(), EventErrorKind> {
     Ok(())
 }
 
-fn refuse_trace(pmu: &Pmu) -> Result<(), EventErrorKind> {
+fn refuse_unsampled(pmu: &Pmu) -> Result<(), EventErrorKind> {
     if TRACE_PMUS.iter().any(|prefix| pmu.name.starts_with(prefix)) {
         return Err(EventErrorKind::NotSampled(format!(
             "the pmu `{}` writes a stream of its own instead of samples, which flamel does not read",
             pmu.name
         )));
+    }
+    if PROBE_PMUS.contains(&pmu.name.as_str()) {
+        return Err(EventErrorKind::NotSampled(
+            "a probe needs a place in code, which terms cannot hold: make one with `perf probe`, and sample the \
+             tracepoint that it becomes"
+                .into(),
+        ));
     }
     if pmu.number == sys::PERF_TYPE_BREAKPOINT {
         return Err(EventErrorKind::NotSampled("a breakpoint is written `mem:ADDRESS[/LENGTH][:rwx]`".into()));

@@ -6,7 +6,7 @@
 //! reasons: the one that is certain by the settings comes first.
 
 use super::{Attempt, Cause, Target};
-use crate::events::EventKind;
+use crate::events::{EventKind, EventSpec};
 use crate::limits::{Capability, Limits, Seccomp};
 use rustix::io::Errno;
 
@@ -29,9 +29,7 @@ pub fn why_no_kernel(limits: &Limits) -> String {
 pub(super) fn explain(errno: Errno, attempt: &Attempt<'_>, limits: &Limits) -> (Cause, String) {
     let event = attempt.event;
     let filtered = matches!(limits.seccomp, Seccomp::Filter | Seccomp::Strict);
-    // Half of the address space, the upper, is the kernel's on every 64-bit machine.
-    let kernel_address = event.kind == EventKind::Breakpoint && event.config1 >> 63 == 1;
-    if kernel_address && !limits.has(Capability::SysAdmin) {
+    if is_kernel_address(event) && !limits.has(Capability::SysAdmin) {
         let why = "a breakpoint on an address of the kernel needs CAP_SYS_ADMIN: run flamel with `sudo`";
         return (Cause::KernelAddress, why.into());
     }
@@ -58,7 +56,16 @@ pub(super) fn explain(errno: Errno, attempt: &Attempt<'_>, limits: &Limits) -> (
 
 /// Whether perf_event_paranoid forbids the kernel's side and nothing else of the attempt.
 pub(super) fn forbids_kernel_only(attempt: &Attempt<'_>, limits: &Limits) -> bool {
-    limits.paranoid == Some(2) && !limits.may_observe_all() && attempt.target != Target::System
+    !is_kernel_address(attempt.event)
+        && limits.paranoid == Some(2)
+        && !limits.may_observe_all()
+        && attempt.target != Target::System
+}
+
+/// Whether it is a breakpoint in the kernel's half of the address space, the upper one on every
+/// 64-bit machine.
+pub(super) fn is_kernel_address(event: &EventSpec) -> bool {
+    event.kind == EventKind::Breakpoint && event.config1 >> 63 == 1
 }
 
 /// How a filter of system calls is got rid of.

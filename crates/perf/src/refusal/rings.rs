@@ -32,7 +32,8 @@ pub fn explain_ring(errno: Errno, attempt: RingAttempt, limits: &Limits) -> Refu
         ),
         other => (Cause::Other(other), other.to_string()),
     };
-    Refusal { cause, sentence: format!("map {} rings of {kib} KiB in all: {why}", attempt.rings) }
+    let rings = if attempt.rings == 1 { "1 ring".into() } else { format!("{} rings", attempt.rings) };
+    Refusal { cause, sentence: format!("map {rings} of {kib} KiB in all: {why}") }
 }
 
 fn over_budget(attempt: RingAttempt, kib: u64, limits: &Limits) -> String {
@@ -49,9 +50,9 @@ fn over_budget(attempt: RingAttempt, kib: u64, limits: &Limits) -> String {
         ),
         None => "other recordings of this user have taken what may be locked for rings".into(),
     };
+    // Locked memory is counted a process: its limit alone is enough, whatever others have.
     format!(
-        "{held}: `sudo sysctl kernel.perf_event_mlock_kb={}` makes them fit, and so does `ulimit -l {}`",
+        "{held}: `sudo sysctl kernel.perf_event_mlock_kb={}` makes them fit, and so does `ulimit -l {kib}` in a shell of root",
         limits.mlock_kb_for(pages),
-        kib + limits.resources.locked_memory.unwrap_or(0) / 1024
     )
 }

@@ -146,6 +146,7 @@ fn permissions() {
             &["allow the call in the filter"],
             None,
         ),
+        case(acces, "mem:0xffffffff81000000:w", COMMAND, limits(2), KernelAddress, &["CAP_SYS_ADMIN"], None),
         case(perm, "mem:0xffffffff81000000:w", COMMAND, limits(1), KernelAddress, &["CAP_SYS_ADMIN"], None),
         case(acces, "cpu-clock", COMMAND, root(), SecurityModule, &["SELinux"], None),
         case(
@@ -207,6 +208,14 @@ fn what_the_machine_has_not() {
         case(Errno::NODEV, "cpu-clock", SYSTEM, CpuOffline, &["not online"], None),
         case(Errno::NOENT, "mem:0x1000:w", COMMAND, Breakpoint, &[], None),
         case(Errno::INVAL, "mem:0x1001:r", COMMAND, Breakpoint, &["(`rw`)", "(`x`, without a length)"], None),
+        case(
+            Errno::INVAL,
+            "mem:0xffffffff81000000:w:u",
+            COMMAND,
+            Breakpoint,
+            &["an address of the kernel", "leave the modifiers out"],
+            None,
+        ),
         case(Errno::NOSPC, "mem:0x1000:w", COMMAND, BreakpointsTaken, &["x86 has 4"], None),
         case(Errno::INVAL, "cpu-clock", COMMAND, Attributes, &[], None),
         case(Errno::TOOBIG, "cpu-clock", COMMAND, OldKernel, &[], None),
@@ -270,7 +279,7 @@ fn rings_beyond_the_budget_name_the_setting() {
     assert_eq!(
         refusal.to_string(),
         "map 2 rings of 65544 KiB in all: this user may lock 9224 KiB for rings (kernel.perf_event_mlock_kb for each CPU, \
-         and `ulimit -l`): `sudo sysctl kernel.perf_event_mlock_kb=32772` makes them fit, and so does `ulimit -l 73736`"
+         and `ulimit -l`): `sudo sysctl kernel.perf_event_mlock_kb=32772` makes them fit, and so does `ulimit -l 65544` in a shell of root"
     );
     let small = explain_ring(Errno::PERM, RingAttempt { rings: 2, pages: 2 * 9 }, &limits(2));
     assert!(small.sentence.contains("of which other recordings have taken a part"), "{small}");

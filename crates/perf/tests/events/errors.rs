@@ -94,6 +94,11 @@ fn each_mistake_has_its_sentence() {
             "intel_pt//",
             "event `intel_pt//`: the pmu `intel_pt` writes a stream of its own instead of samples, which flamel does not read",
         ),
+        (
+            "uprobe/retprobe/",
+            "event `uprobe/retprobe/`: a probe needs a place in code, which terms cannot hold: make one with `perf probe`, \
+             and sample the tracepoint that it becomes",
+        ),
         ("breakpoint//", "event `breakpoint//`: a breakpoint is written `mem:ADDRESS[/LENGTH][:rwx]`"),
         (
             "broken/x/",

@@ -83,6 +83,8 @@ pub(crate) const DESKTOP: &[(&str, &str)] = &[
     ("pmu/hv_24x7/events/HPM_INST", "domain=2,offset=0x20,core=?\n"),
     ("pmu/intel_pt/type", "8\n"),
     ("pmu/breakpoint/type", "5\n"),
+    ("pmu/uprobe/type", "7\n"),
+    ("pmu/uprobe/format/retprobe", "config:0\n"),
     ("pmu/software/type", "1\n"),
     ("pmu/broken/type", "9\n"),
     ("pmu/broken/format/x", "config7:0\n"),
