@@ -45,6 +45,11 @@ impl Image {
         self.headers.is_64bit
     }
 
+    /// Whether numbers in the file have their lowest byte first.
+    pub fn is_little_endian(&self) -> bool {
+        self.headers.endian == object::Endianness::Little
+    }
+
     /// Whether the loader may put the file where it likes (`ET_DYN`: shared objects and
     /// position-independent executables).
     pub fn is_position_independent(&self) -> bool {

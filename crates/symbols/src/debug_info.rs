@@ -5,21 +5,28 @@
 //! leaves out the mangled name of what is local to a file, and what remains has lost its
 //! namespace.
 
+use crate::scoped_names::scoped_names;
 use blazesym::helper::ElfResolver;
-use blazesym::symbolize::{CodeInfo, FindSymOpts, ResolvedSym, Symbolize as _};
+use blazesym::symbolize::{CodeInfo, FindSymOpts, ResolvedSym, SrcLang, Symbolize as _};
 use elf::Image;
 use std::fs::File;
+use std::num::NonZero;
 use std::os::fd::AsRawFd as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
-/// The debug information of one file.
-pub(crate) struct DebugInfo {
-    resolver: ElfResolver,
+/// A file with debug information.
+pub(crate) struct DebugInfo<'a> {
+    /// The file, open for reading.
+    pub file: &'a File,
+    /// Its headers.
+    pub image: &'a Image,
+    /// Where further files lie that it points to (DWARF supplementary files, as dwz makes them).
+    pub debug_dirs: &'a [PathBuf],
 }
 
 /// What an address stands for.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Chain {
     /// The function that was compiled as such, mangled, if it is known for certain.
     pub function: Option<String>,
@@ -27,6 +34,8 @@ pub(crate) struct Chain {
     pub place: Place,
     /// The functions that were inlined, innermost first, mangled, each with its place.
     pub inlined: Vec<(String, Place)>,
+    /// Whether the language is C++.
+    is_cpp: bool,
 }
 
 /// A place in the sources.
@@ -37,28 +46,68 @@ pub(crate) struct Place {
     pub line: u32,
 }
 
-impl DebugInfo {
-    /// The debug information of `file`, whose headers are `image`. It can point to further
-    /// files (DWARF supplementary files, as dwz makes them), looked for in `debug_dirs`.
-    /// `None` where there is none that can be read.
-    pub(crate) fn open(file: &File, image: &Image, debug_dirs: &[PathBuf]) -> Option<Self> {
+impl DebugInfo<'_> {
+    /// What stands at each of `addresses`: sorted, ELF virtual ones. Empty where it is not
+    /// known or cannot be read.
+    pub(crate) fn chains(&self, addresses: &[u64]) -> Vec<Chain> {
+        /// Measured: below this, starting a thread costs more than it saves.
+        const FEWEST_A_THREAD: usize = 250;
         // A length that is not checked before, damaged, ends the process for want of memory.
         let is_debug = |name: &[u8]| name.starts_with(b".debug") || name.starts_with(b".zdebug");
-        let mut sections = image.sections().iter().filter(|section| is_debug(&section.name));
-        if sections.any(|section| image.section_len(section).is_err()) {
-            return None;
+        let mut sections = self.image.sections().iter().filter(|section| is_debug(&section.name));
+        if sections.any(|section| self.image.section_len(section).is_err()) {
+            return vec![Chain::default(); addresses.len()];
         }
-        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        let resolver = contained(|| ElfResolver::open_with_debug_dirs(path, debug_dirs).ok())?;
-        Some(Self { resolver })
+        let most = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = (addresses.len() / FEWEST_A_THREAD).clamp(1, most);
+        // Neighbours mostly stand in the same compilation unit, which is then read by one
+        // thread only.
+        let share = addresses.len().div_ceil(threads).max(1);
+        std::thread::scope(|scope| {
+            let (first, others) = addresses.split_at(share.min(addresses.len()));
+            let others: Vec<_> = others.chunks(share).map(|part| (part, scope.spawn(|| self.read(part)))).collect();
+            let mut chains = self.read(first);
+            for (part, thread) in others {
+                chains.extend(thread.join().unwrap_or_else(|_| vec![Chain::default(); part.len()]));
+            }
+            chains
+        })
     }
 
-    /// What stands at an ELF virtual address.
-    pub(crate) fn find(&self, address: u64) -> Option<Chain> {
-        contained(|| {
-            let found = self.resolver.find_sym(address, &FindSymOpts::CodeInfoAndInlined).ok()?.ok()?;
-            Some(chain(found))
-        })
+    fn read(&self, addresses: &[u64]) -> Vec<Chain> {
+        let nothing = || vec![Chain::default(); addresses.len()];
+        let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        let resolver = contained(|| ElfResolver::open_with_debug_dirs(path, self.debug_dirs).ok());
+        let Some(resolver) = resolver else { return nothing() };
+        let find = |&address: &u64| {
+            let found = || resolver.find_sym(address, &FindSymOpts::CodeInfoAndInlined).ok()?.ok().map(chain);
+            contained(found).unwrap_or_default()
+        };
+        let mut chains: Vec<Chain> = addresses.iter().map(find).collect();
+        self.add_scopes(addresses, &mut chains);
+        chains
+    }
+
+    /// Replaces the names that lack their namespace.
+    fn add_scopes(&self, addresses: &[u64], chains: &mut [Chain]) {
+        let is_bare = |name: &str| !name.is_empty() && !name.starts_with("_Z");
+        let mut bare: Vec<(&u64, &mut Chain)> = addresses
+            .iter()
+            .zip(chains)
+            .filter(|(_, chain)| chain.is_cpp && chain.inlined.iter().any(|(name, _)| is_bare(name)))
+            .collect();
+        if bare.is_empty() {
+            return;
+        }
+        let wanted: Vec<u64> = bare.iter().map(|(address, _)| **address).collect();
+        let Some(scoped) = scoped_names(self.image, &wanted) else { return };
+        for ((_, chain), scoped) in bare.iter_mut().zip(scoped) {
+            // Two readers of the same tree: where they do not agree, neither is improved on.
+            if chain.inlined.len() == scoped.len() {
+                let better = chain.inlined.iter_mut().zip(scoped).filter(|((name, _), _)| is_bare(name));
+                better.for_each(|((name, _), scoped)| *name = scoped.unwrap_or(std::mem::take(name)));
+            }
+        }
     }
 }
 
@@ -79,6 +128,7 @@ fn chain(found: ResolvedSym<'_>) -> Chain {
             .rev()
             .map(|function| (function.name.to_string(), place(function.code_info.as_ref())))
             .collect(),
+        is_cpp: found.lang == SrcLang::Cpp,
     }
 }
 

@@ -20,6 +20,7 @@ mod kernel;
 mod parameters;
 mod perf_map;
 mod perf_map_file;
+mod scoped_names;
 mod symbol_names;
 mod symbolizer;
 

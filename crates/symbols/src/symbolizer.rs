@@ -121,14 +121,18 @@ impl Symbolizer {
             false => find_debug_file(binary.file, binary.image, binary.path, &self.options.debug_dirs),
         };
         let known = known(binary.image, separate.as_ref().map(|debug| &debug.image), addresses);
-        let all_known = known.iter().all(|known| matches!(known, Known::Inside(_)));
-        let debug_info =
-            (self.options.inlines || !all_known).then(|| self.debug_info(binary, separate.as_ref())).flatten();
+        // DWARF knows no function that a whole symbol table does not.
+        let has_table = binary.image.symbols().or(separate.as_ref().and_then(|debug| debug.image.symbols())).is_some();
+        let wants_chain = |known: &Known| self.options.inlines || !(has_table || matches!(known, Known::Inside(_)));
+        let wanted = addresses.iter().zip(&known).filter(|(_, known)| wants_chain(known));
+        let wanted: Vec<u64> = wanted.map(|(address, _)| *address).collect();
+        let debug_info = self.debug_info(binary, separate.as_ref()).filter(|_| !wanted.is_empty());
+        let chains = debug_info.map(|info| info.chains(&wanted)).unwrap_or_default();
+        let mut chains = wanted.into_iter().zip(chains).peekable();
         // What is missing from a whole file was stripped; a damaged one cannot tell.
         let reason = if binary.image.damage().is_some() { NameMissing::Unreadable } else { NameMissing::Stripped };
         let found = addresses.iter().zip(known).map(|(&address, known)| {
-            let wants_chain = self.options.inlines || !matches!(known, Known::Inside(_));
-            let chain = debug_info.as_ref().filter(|_| wants_chain).and_then(|info| info.find(address));
+            let chain = chains.next_if(|(of, _)| *of == address).map(|(_, chain)| chain);
             self.frames(known, chain.unwrap_or_default()).ok_or(reason)
         });
         found.collect()
@@ -136,13 +140,13 @@ impl Symbolizer {
 
     /// Where the debug information is, the binary's own first. A stripped file may hold the
     /// names of its functions in `.gnu_debugdata` instead, which the same reader knows.
-    fn debug_info(&self, binary: &Binary<'_>, separate: Option<&DebugFile>) -> Option<DebugInfo> {
+    fn debug_info<'a>(&'a self, binary: &Binary<'a>, separate: Option<&'a DebugFile>) -> Option<DebugInfo<'a>> {
         let own = (binary.file, binary.image);
         let separate = separate.map(|debug| (&debug.file, &debug.image));
         let has_mini = binary.image.symbols().is_none() && binary.image.section(".gnu_debugdata").is_some();
         let with_dwarf = [Some(own), separate].into_iter().flatten().find(|(_, image)| image.has_debug_info());
         let (file, image) = with_dwarf.or(has_mini.then_some(own))?;
-        DebugInfo::open(file, image, &self.options.debug_dirs)
+        Some(DebugInfo { file, image, debug_dirs: &self.options.debug_dirs })
     }
 
     fn frames(&mut self, known: Known, chain: Chain) -> Option<Vec<SymbolFrame>> {
