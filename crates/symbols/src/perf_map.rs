@@ -94,25 +94,32 @@ fn lay_out(lines: &[Line]) -> BTreeMap<u64, (u64, Range<usize>)> {
     let mut starts: Vec<u64> = lines.iter().map(|line| line.start).collect();
     starts.sort_unstable();
     let mut code: BTreeMap<u64, (u64, Range<usize>)> = BTreeMap::new();
+    // What is taken, neighbours merged: each stretch is looked at once and then part of a
+    // longer one, so that a map of many overlapping lines does not cost their square.
+    let mut taken: BTreeMap<u64, u64> = BTreeMap::new();
     for line in lines.iter().rev() {
         let end = match line.size {
             // With nothing after it, only its first byte is certain.
             0 => starts.get(starts.partition_point(|&start| start <= line.start)).copied(),
-            size => line.start.checked_add(size).or(Some(u64::MAX)),
+            size => Some(line.start.saturating_add(size)),
         };
         let end = end.unwrap_or(line.start.saturating_add(1));
-        // What a later line has taken within the range, in order; the gaps are this line's.
-        let mut from = line.start;
-        if let Some((_, (taken_end, _))) = code.range(..=from).next_back() {
-            from = from.max(*taken_end);
-        }
-        let taken: Vec<(u64, u64)> = code.range(from..end.max(from)).map(|(&start, &(end, _))| (start, end)).collect();
-        for (taken_start, taken_end) in taken.into_iter().chain([(end, end)]) {
-            if from < taken_start {
-                code.insert(from, (taken_start, line.name.clone()));
+        let before = taken.range(..=line.start).next_back().filter(|(_, before_end)| **before_end >= line.start);
+        let first = before.map_or(line.start, |(start, _)| *start);
+        let met: Vec<(u64, u64)> = taken.range(first..=end).map(|(start, end)| (*start, *end)).collect();
+        let (mut from, mut merged_end) = (line.start, end);
+        for (met_start, met_end) in met {
+            taken.remove(&met_start);
+            if from < met_start {
+                code.insert(from, (met_start, line.name.clone()));
             }
-            from = from.max(taken_end);
+            from = from.max(met_end);
+            merged_end = merged_end.max(met_end);
         }
+        if from < end {
+            code.insert(from, (end, line.name.clone()));
+        }
+        taken.insert(first, merged_end);
     }
     code
 }

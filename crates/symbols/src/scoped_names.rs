@@ -163,12 +163,15 @@ impl<'a> Tree<'a> {
     }
 
     fn inlined(&mut self, entry: &DebuggingInformationEntry<Slice<'a>>) {
+        /// No compiler inlines deeper; damage could fill the memory.
+        const DEEPEST: usize = 512;
         let (addresses, origins) = (self.addresses, &mut self.origins);
         let origin = entry.attr_value(gimli::DW_AT_abstract_origin).and_then(in_unit).unwrap_or(0);
         ranges(self.dwarf.die_ranges(self.unit, entry).ok(), |begin, end| {
             let first = addresses.partition_point(|&address| address < begin);
             let inside = addresses[first..].iter().take_while(|&&address| address < end);
-            inside.zip(&mut origins[first..]).for_each(|(_, origins)| origins.push(origin));
+            let chains = inside.zip(&mut origins[first..]).map(|(_, chain)| chain);
+            chains.filter(|chain| chain.len() < DEEPEST).for_each(|chain| chain.push(origin));
             false
         });
     }

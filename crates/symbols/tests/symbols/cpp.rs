@@ -35,6 +35,30 @@ int main(int argc, char **) {
 }
 "#;
 
+/// Inlined functions that are local to the file.
+pub(crate) const LOCAL: &str = r#"
+#define INLINE inline __attribute__((always_inline))
+#define MARK(name) __asm__ volatile(#name ": nop")
+namespace geo {
+namespace { INLINE int hidden(int x) { MARK(mark_hidden); return x * 3; } }
+static INLINE int local(int x) { MARK(mark_local); return x * 5; }
+template <class T> static INLINE T twice(T x) { MARK(mark_template); return x * 5; }
+namespace { struct Shape { INLINE int area(int x) const; }; }
+int Shape::area(int x) const { MARK(mark_method); return x * 11; }
+__attribute__((noinline)) int all(int x) { return hidden(x) + local(x) + twice(x) + Shape{}.area(x); }
+}
+static INLINE int plain(int x) {
+    auto nested = [&](int y) __attribute__((always_inline)) { MARK(mark_nested); return x + y; };
+    return nested(x);
+}
+extern "C" INLINE int c_function(int x) { MARK(mark_c); return x - 1; }
+int main(int argc, char **) {
+    auto first = [&](int x) __attribute__((always_inline)) { MARK(mark_first); return x + argc; };
+    auto second = [&](int x) __attribute__((always_inline)) { MARK(mark_second); return x - argc; };
+    return geo::all(argc) + first(argc) + second(argc) + plain(argc) + c_function(argc);
+}
+"#;
+
 const EXPECTED: [(&str, &str); 8] = [
     ("mark_call", "geo::Shape::operator()"),
     ("mark_hidden", "geo::(anonymous namespace)::hidden"),
@@ -78,28 +102,6 @@ fn an_inlined_method_has_its_class_and_line() {
 /// GCC tells no mangled name of what is local to a file, and so no scope of it.
 #[test]
 fn inlined_functions_that_are_local_to_a_file() {
-    let source = r#"
-#define INLINE inline __attribute__((always_inline))
-#define MARK(name) __asm__ volatile(#name ": nop")
-namespace geo {
-namespace { INLINE int hidden(int x) { MARK(mark_hidden); return x * 3; } }
-static INLINE int local(int x) { MARK(mark_local); return x * 5; }
-template <class T> static INLINE T twice(T x) { MARK(mark_template); return x * 5; }
-namespace { struct Shape { INLINE int area(int x) const; }; }
-int Shape::area(int x) const { MARK(mark_method); return x * 11; }
-__attribute__((noinline)) int all(int x) { return hidden(x) + local(x) + twice(x) + Shape{}.area(x); }
-}
-static INLINE int plain(int x) {
-    auto nested = [&](int y) __attribute__((always_inline)) { MARK(mark_nested); return x + y; };
-    return nested(x);
-}
-extern "C" INLINE int c_function(int x) { MARK(mark_c); return x - 1; }
-int main(int argc, char **) {
-    auto first = [&](int x) __attribute__((always_inline)) { MARK(mark_first); return x + argc; };
-    auto second = [&](int x) __attribute__((always_inline)) { MARK(mark_second); return x - argc; };
-    return geo::all(argc) + first(argc) + second(argc) + plain(argc) + c_function(argc);
-}
-"#;
     let expected = [
         ("mark_hidden", &["geo::(anonymous namespace)::hidden", "geo::all"][..]),
         ("mark_local", &["geo::local", "geo::all"]),
@@ -110,7 +112,7 @@ int main(int argc, char **) {
         ("mark_first", &["main::{lambda#1}::operator()", "main"]),
         ("mark_second", &["main::{lambda#2}::operator()", "main"]),
     ];
-    let shop = Workshop::new("local.cpp", source);
+    let shop = Workshop::new("local.cpp", LOCAL);
     for flags in [&[][..], &["-gdwarf-4"], &["-gz"], &["-ffunction-sections"]] {
         shop.run("g++", &[&["-O2", "-g", "local.cpp", "-o", "program"], flags].concat());
         let addresses = expected.map(|(mark, _)| shop.nm("program", mark));

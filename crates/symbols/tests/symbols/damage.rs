@@ -1,5 +1,7 @@
 //! Files that were cut or damaged give fewer names, with a reason, and never a panic.
 
+use crate::Workshop;
+use crate::cpp::LOCAL;
 use crate::inlines::build;
 use model::NameMissing;
 use std::fs::File;
@@ -51,10 +53,12 @@ fn damaged_files() {
         seed ^= seed << 17;
         seed as usize
     };
-    for flags in [&["-g"][..], &["-g", "-gz=zlib"]] {
-        let shop = build(flags);
+    let cpp = Workshop::new("local.cpp", LOCAL);
+    cpp.run("g++", &["-O2", "-g", "local.cpp", "-o", "program"]);
+    let marks = ["mark", "mark", "mark_nested"];
+    for (shop, mark) in [build(&["-g"]), build(&["-g", "-gz=zlib"]), cpp].into_iter().zip(marks) {
         let program = std::fs::read(shop.path("program")).unwrap();
-        let addresses = [shop.nm("program", "mark"), shop.nm("program", "i"), shop.nm("program", "_start") + 1, 0];
+        let addresses = [shop.nm("program", mark), shop.nm("program", "main"), shop.nm("program", "_start") + 1, 0];
         // Where debug information and symbols lie: behind the data, before the section headers.
         let from = program.len() / 2;
         for _ in 0..1000 {

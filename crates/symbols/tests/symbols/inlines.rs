@@ -71,6 +71,26 @@ fn compressed_debug_information() {
     }
 }
 
+/// So many addresses are shared out among threads.
+#[test]
+fn many_addresses_give_the_same_as_few() {
+    let path = std::env::current_exe().unwrap();
+    let file = std::fs::File::open(&path).unwrap();
+    let text = elf::Image::open(&file).unwrap().unwind_sections().unwrap().text.unwrap();
+    let step = (text.end - text.start) / 1500;
+    let addresses: Vec<u64> = (0..1500).rev().map(|index| text.start + index * step).collect();
+    let whole = look_up(&path, Options::default(), &addresses);
+    let parts: Vec<_> = addresses.chunks(200).flat_map(|part| look_up(&path, Options::default(), part)).collect();
+    assert!(whole == parts);
+    assert!(whole.iter().flatten().filter(|frames| frames.len() > 1).count() > 100);
+    // The function is the same with and without what was inlined into it.
+    let names_only = look_up(&path, Options { inlines: false, ..Options::default() }, &addresses);
+    for (found, name) in whole.iter().zip(&names_only) {
+        let outer = found.as_ref().map(|frames| &frames.last().unwrap().name);
+        assert_eq!(outer, name.as_ref().map(|frames| &frames[0].name));
+    }
+}
+
 #[test]
 fn without_inlines_the_function_keeps_its_name() {
     let shop = build(&["-g"]);

@@ -46,6 +46,42 @@ fn later_lines_take_what_they_cover() {
     assert_eq!(names, ["a", "d", "d", "b", "a", "a", "a", "a", "c", "c"]);
 }
 
+/// Against a slow but simple reading of the rule.
+#[test]
+fn overlapping_lines_of_every_kind() {
+    let mut seed = 7u64;
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    for _ in 0..300 {
+        let lines: Vec<(u64, u64)> = (0..random(12)).map(|_| (random(40), random(14))).collect();
+        let text: String =
+            lines.iter().enumerate().map(|(n, (start, size))| format!("{start:x} {size:x} n{n}\n")).collect();
+        let map = PerfMap::parse(text.clone().into(), Tail::Final);
+        for address in 0..64 {
+            let covers = |&(start, size): &(u64, u64)| {
+                let next = lines.iter().map(|line| line.0).filter(|&other| other > start).min();
+                let end = if size == 0 { next.unwrap_or(start + 1) } else { start + size };
+                (start..end).contains(&address)
+            };
+            let expected = lines.iter().rposition(covers).map(|n| format!("n{n}"));
+            assert_eq!(map.find(Address(address)).as_deref(), expected.as_deref(), "{address:x} in\n{text}");
+        }
+    }
+}
+
+/// Takes minutes where each wide line looks at all narrow ones again.
+#[test]
+fn many_lines_over_the_same_memory() {
+    let narrow = (0..100_000u64).map(|n| format!("{:x} 1 narrow\n", n * 16));
+    let wide = (0..100_000).map(|_| "0 200000 wide\n".to_string());
+    let text: String = wide.chain(narrow).collect();
+    let map = PerfMap::parse(text.into(), Tail::Final);
+    assert_eq!(map.find(Address(0x20)).as_deref(), Some("narrow"));
+    assert_eq!(map.find(Address(0x21)).as_deref(), Some("wide"));
+}
+
 #[test]
 fn what_is_no_map() {
     for text in
