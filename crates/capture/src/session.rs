@@ -181,7 +181,7 @@ impl Session {
             observer.event(&event);
         });
         let mut remarks = slowed_remarks(&slowed, &descriptions);
-        if let Some(busy_time) = busy_time {
+        if let (Some(busy_time), true) = (busy_time, slowed.is_empty()) {
             let lost = losses.count(model::SampleLoss::RingFull);
             remarks.extend(too_few(samples + lost, busy_time, &descriptions));
         }
@@ -286,10 +286,13 @@ fn slowed_remarks(slowed: &[perf::Slowed], descriptions: &[EventDescription]) ->
         .iter()
         .enumerate()
         .filter_map(|(index, description)| {
-            let factor =
-                slowed.iter().filter(|slowed| slowed.event.index() == index).map(|slowed| slowed.factor).max()?;
+            let factor = slowed
+                .iter()
+                .filter(|slowed| slowed.event.index() == index)
+                .map(|slowed| slowed.factor)
+                .reduce(f64::max)?;
             Some(format!(
-                "the kernel held `{}` back, so it was sampled up to {factor} times more seldom than asked for; each \
+                "the kernel held `{}` back, so it was sampled up to {factor:.1} times more seldom than asked for; each \
                  sample's weight says how much it stands for",
                 description.name
             ))

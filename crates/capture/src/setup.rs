@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::proc_scan;
 use crate::request::{DEFAULT_HZ, Rate, Request, Target};
 use model::{CallGraph, Cpu, EventDescription, Recording, Sampling, Tid, Unit};
-use perf::events::{self, EventSpec, Modifiers, Placement, Roots};
+use perf::events::{self, EventKind, EventSpec, Modifiers, Placement, Roots};
 use perf::limits::Limits;
 use perf::refusal::{self, Fallback, RingAttempt};
 use perf::{Observed, OpenFailure, Plan, SampleRequest, Sampler, Start, Waiting, sampling_attr};
@@ -60,6 +60,7 @@ pub fn prepare(request: &mut Request) -> Result<Prepared, Error> {
         ring_bytes = ring_bytes.min(within_budget(&limits, cpus.len()));
     }
 
+    remarks.extend(specs.iter().find_map(|spec| keep_to_clock_limit(spec, request.rate)));
     let sampler = loop {
         let plan = plan(request, &limits, &specs, &cpus, &observed, ring_bytes);
         match Sampler::open(plan) {
@@ -156,6 +157,7 @@ fn plan(
         cpus: cpus.to_vec(),
         inherit: request.inherit && request.target != Target::System,
         start: if on_exec { Start::OnExec } else { Start::WhenTold },
+        rate_limit: limits.max_sample_rate,
         sample_pages: (ring_bytes / page_size()) as usize,
         side_band_pages: SIDE_BAND_BYTES / page_size() as usize,
     }
@@ -166,7 +168,29 @@ fn sampling(spec: &EventSpec, rate: Option<Rate>) -> Sampling {
         Rate::Hertz(hz) => Sampling::Frequency(hz),
         Rate::Period(period) => Sampling::Period(period),
     });
-    spec.sampling(asked, Sampling::Frequency(DEFAULT_HZ))
+    let sampling = spec.sampling(asked, Sampling::Frequency(DEFAULT_HZ));
+    match sampling {
+        Sampling::Period(ns) if is_clock(spec) => Sampling::Period(ns.max(SHORTEST_CLOCK_NS)),
+        Sampling::Frequency(hz) if is_clock(spec) => Sampling::Frequency(hz.min(1_000_000_000 / SHORTEST_CLOCK_NS)),
+        sampling => sampling,
+    }
+}
+
+/// The kernel's clocks fire no more often than this, but would give samples the shorter period
+/// that they were asked for (perf_swevent_hrtimer in kernel/events/core.c).
+const SHORTEST_CLOCK_NS: u64 = 10_000;
+
+fn is_clock(spec: &EventSpec) -> bool {
+    spec.kind == EventKind::Software && spec.unit == Unit::Nanoseconds
+}
+
+fn keep_to_clock_limit(spec: &EventSpec, rate: Option<Rate>) -> Option<String> {
+    let too_fast = match rate? {
+        Rate::Hertz(hz) => hz > 1_000_000_000 / SHORTEST_CLOCK_NS,
+        Rate::Period(ns) => ns < SHORTEST_CLOCK_NS,
+    };
+    (too_fast && is_clock(spec))
+        .then(|| format!("`{}` fires every {SHORTEST_CLOCK_NS} ns at the most: sampling at that pace", spec.name))
 }
 
 fn describe(spec: &EventSpec, request: &Request) -> EventDescription {

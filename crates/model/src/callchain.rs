@@ -50,15 +50,28 @@ impl Context {
 }
 
 /// A callchain, leaf first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Callchain<'a> {
     words: &'a [u64],
+    /// The context of what stands before the first marker.
+    context: Context,
+}
+
+impl Default for Callchain<'_> {
+    fn default() -> Self {
+        Self::new(&[])
+    }
 }
 
 impl<'a> Callchain<'a> {
     /// The chain of these words: addresses and context markers.
     pub const fn new(words: &'a [u64]) -> Self {
-        Self { words }
+        Self { words, context: Context::Unknown }
+    }
+
+    /// The chain of these words, of which those before the first marker are of `context`.
+    pub const fn starting_in(context: Context, words: &'a [u64]) -> Self {
+        Self { words, context }
     }
 
     /// The words as the source gave them.
@@ -69,7 +82,7 @@ impl<'a> Callchain<'a> {
     /// The addresses, each with its context, leaf first. The first address of the kernel's part
     /// and of the user's part is an instruction pointer, the others are return addresses.
     pub fn frames(self) -> impl Iterator<Item = (Context, CodeAddress)> + 'a {
-        let mut context = Context::Unknown;
+        let mut context = self.context;
         let mut leaf = true;
         self.words.iter().filter_map(move |&word| {
             if word >= words::FIRST_MARKER {
@@ -124,5 +137,7 @@ mod tests {
         let frames: Vec<_> = Callchain::new(&raw).frames().collect();
         assert_eq!(frames, [(Context::Unknown, Ip(Address(0x10)))]);
         assert!(Callchain::new(&raw[..1]).is_empty());
+        let leaf = Callchain::starting_in(Context::User, &raw[1..]).frames().collect::<Vec<_>>();
+        assert_eq!(leaf, [(Context::User, Ip(Address(0x10)))]);
     }
 }

@@ -4,8 +4,8 @@
 
 use crate::registers::{self, RegisterSet};
 use model::{
-    Address, Body, BranchStack, BuildId, Callchain, Cpu, Event, EventId, FileIdentity, FileOffset, Inode, Lost,
-    Mapping, Sample, TaskIds, Throttle, Time, UserState, text::until_nul,
+    Address, Body, BranchStack, BuildId, Callchain, Context, Cpu, Event, EventId, FileIdentity, FileOffset, Inode,
+    Lost, Mapping, Sample, TaskIds, Throttle, Time, UserState, text::until_nul,
 };
 use perf_event_open_sys::bindings as sys;
 
@@ -82,6 +82,17 @@ impl Header {
         }
     }
 
+    /// Where the CPU was, by `PERF_RECORD_MISC_CPUMODE_MASK`.
+    pub fn context(self) -> Context {
+        match u32::from(self.misc) & sys::PERF_RECORD_MISC_CPUMODE_MASK {
+            sys::PERF_RECORD_MISC_KERNEL => Context::Kernel,
+            sys::PERF_RECORD_MISC_USER => Context::User,
+            sys::PERF_RECORD_MISC_HYPERVISOR => Context::Hypervisor,
+            sys::PERF_RECORD_MISC_GUEST_KERNEL | sys::PERF_RECORD_MISC_GUEST_USER => Context::Guest,
+            _ => Context::Unknown,
+        }
+    }
+
     /// Whether the record is a sample.
     pub fn is_sample(self) -> bool {
         self.kind == sys::PERF_RECORD_SAMPLE
@@ -93,7 +104,7 @@ pub fn decode<'a>(record: &'a [u64], layout: &Layout, event_of: impl Fn(u64) -> 
     let Some((&first, body)) = record.split_first() else { return Decoded::Damaged };
     let header = Header::of(first);
     let decoded = match header.kind {
-        sys::PERF_RECORD_SAMPLE => sample(body, layout, event_of).map(Decoded::Event),
+        sys::PERF_RECORD_SAMPLE => sample(header, body, layout, event_of).map(Decoded::Event),
         _ => side_band(header, body, layout, event_of),
     };
     decoded.unwrap_or(Decoded::Damaged)
@@ -144,10 +155,15 @@ struct SampleId {
     id: Option<u64>,
 }
 
-fn sample<'a>(body: &'a [u64], layout: &Layout, event_of: impl Fn(u64) -> Option<EventId>) -> Option<Event<'a>> {
+fn sample<'a>(
+    header: Header,
+    body: &'a [u64],
+    layout: &Layout,
+    event_of: impl Fn(u64) -> Option<EventId>,
+) -> Option<Event<'a>> {
     let mut fields = Fields { rest: body };
     let mut common = SampleId::default();
-    let mut callchain = &[][..];
+    let mut callchain = None;
     let mut leaf = &[][..];
     let mut period = 1;
     let mut branches = &[][..];
@@ -188,7 +204,7 @@ fn sample<'a>(body: &'a [u64], layout: &Layout, event_of: impl Fn(u64) -> Option
     }
     if layout.has(sys::PERF_SAMPLE_CALLCHAIN) {
         let count = fields.word()?;
-        callchain = fields.words(count)?;
+        callchain = Some(Callchain::new(fields.words(count)?));
     }
     if layout.has(sys::PERF_SAMPLE_RAW) {
         // A 32-bit size stands before the bytes, and both together fill whole words.
@@ -223,7 +239,8 @@ fn sample<'a>(body: &'a [u64], layout: &Layout, event_of: impl Fn(u64) -> Option
     }
     // What may follow (weight, data source, physical address, cgroup, …) is not used yet.
 
-    let chain = if callchain.is_empty() { leaf } else { callchain };
+    // An empty chain that was asked for stays empty: what was to be in it was left out.
+    let callchain = callchain.unwrap_or_else(|| Callchain::starting_in(header.context(), leaf));
     let event = match common.id {
         Some(id) => event_of(id)?,
         // Without ids there is only one event.
@@ -237,7 +254,7 @@ fn sample<'a>(body: &'a [u64], layout: &Layout, event_of: impl Fn(u64) -> Option
             event,
             period,
             count: 1,
-            callchain: Callchain::new(chain),
+            callchain,
             user,
             branches: BranchStack::new(branches),
             data_address,
@@ -522,6 +539,21 @@ mod tests {
             changed[at] = u64::MAX;
             let _ = decode(&changed, &layout(FULL), only);
         }
+    }
+
+    #[test]
+    fn a_leaf_alone_has_the_context_of_its_header() {
+        let with_chain = layout(sys::PERF_SAMPLE_IDENTIFIER | sys::PERF_SAMPLE_IP | sys::PERF_SAMPLE_CALLCHAIN);
+        let without = layout(sys::PERF_SAMPLE_IDENTIFIER | sys::PERF_SAMPLE_IP);
+        let chain = |words: &[u64], layout: &Layout| match event(decode(words, layout, only)).body {
+            Body::Sample(sample) => sample.callchain.frames().collect::<Vec<_>>(),
+            other => panic!("{other:?}"),
+        };
+        let leaf = record(sys::PERF_RECORD_SAMPLE, sys::PERF_RECORD_MISC_USER, &[7, 0x10]);
+        assert_eq!(chain(&leaf, &without), [(Context::User, model::CodeAddress::InstructionPointer(Address(0x10)))]);
+        // The user's part was not asked for and is unwound instead: the leaf is no frame of its own.
+        let empty = record(sys::PERF_RECORD_SAMPLE, sys::PERF_RECORD_MISC_USER, &[7, 0x10, 0]);
+        assert_eq!(chain(&empty, &with_chain), []);
     }
 
     const SIDE_BAND: sys::perf_event_sample_format =

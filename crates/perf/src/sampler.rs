@@ -63,6 +63,8 @@ pub struct Plan {
     pub inherit: bool,
     /// When counting begins.
     pub start: Start,
+    /// Samples a second that the kernel allows (`kernel.perf_event_max_sample_rate`).
+    pub rate_limit: Option<u64>,
     /// Pages of each CPU's sample ring, a power of two.
     pub sample_pages: usize,
     /// Pages of each CPU's side-band ring, a power of two.
@@ -90,15 +92,54 @@ pub enum OpenFailure {
 enum Pace {
     Frequency(u64),
     Period(u64),
+    /// A clock of the kernel. Its samples go on to state their first period after a change
+    /// (`last_period` is not touched by `__perf_event_period` in kernel/events/core.c), so what
+    /// is in force since when is kept here.
+    Clock {
+        period: u64,
+        changed: Option<Time>,
+    },
+}
+
+impl Pace {
+    /// Slows it to half, or to what `limit` (samples a second) surely allows if that is less.
+    /// Gives the value that the kernel is to be told.
+    fn slow_down(&mut self, now: Time, limit: Option<u64>) -> u64 {
+        // The kernel counts by ticks and holds back what reaches the limit: stay below it.
+        let allowed = limit.map_or(u64::MAX, |limit| (limit * 2 / 3).max(1));
+        match self {
+            Self::Frequency(hz) => {
+                *hz = (*hz / 2).min(allowed).max(1);
+                *hz
+            }
+            Self::Period(period) => {
+                *period = period.saturating_mul(2);
+                *period
+            }
+            Self::Clock { period, changed } => {
+                *period = period.saturating_mul(2).max(1_000_000_000 / allowed);
+                *changed = Some(now);
+                *period
+            }
+        }
+    }
+
+    /// The period that a sample of this time really stands for, where it states another.
+    fn corrected(&self, time: Option<Time>) -> Option<u64> {
+        match *self {
+            Self::Clock { period, changed: Some(changed) } if time >= Some(changed) => Some(period),
+            _ => None,
+        }
+    }
 }
 
 /// A change of pace after the kernel held an event back.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Slowed {
     /// Which event.
     pub event: EventId,
     /// How much slower it fires than was asked for.
-    pub factor: u64,
+    pub factor: f64,
 }
 
 /// The counters that own a CPU's rings, by their places in the lists of counters; `None` until
@@ -127,7 +168,6 @@ pub struct Sampler {
     events: FxHashMap<u64, EventId>,
     merger: Merger,
     paces: Vec<Pace>,
-    slowed: Vec<u64>,
     slowed_at: Option<Time>,
     losses: Losses,
     throttled_since: FxHashMap<(usize, Option<Cpu>), Time>,
@@ -138,7 +178,7 @@ pub struct Sampler {
 /// A record's time is taken a little before the record can be seen in the ring.
 const COMMIT_SLACK: Duration = Duration::from_millis(2);
 /// After a change of pace, give the kernel time to show whether that was enough.
-const PACE_PATIENCE: Duration = Duration::from_millis(100);
+const PACE_PATIENCE: Duration = Duration::from_millis(20);
 
 impl Sampler {
     /// Opens everything that `plan` asks for, disabled, on threads that exist.
@@ -155,7 +195,6 @@ impl Sampler {
             events: FxHashMap::default(),
             merger: Merger::new(TIME_POSITION),
             paces: plan.events.iter().map(pace_of).collect(),
-            slowed: vec![1; plan.events.len()],
             slowed_at: None,
             losses: Losses::default(),
             throttled_since: FxHashMap::default(),
@@ -306,7 +345,7 @@ impl Sampler {
     }
 
     fn release(&mut self, until: Time, sink: &mut impl FnMut(Event<'_>)) -> Option<Slowed> {
-        let Self { merger, rings, events, layouts, side_band_layout, losses, .. } = self;
+        let Self { merger, rings, events, layouts, side_band_layout, losses, paces, .. } = self;
         let (mut told_lost, mut told_side_band_lost) = (0, 0);
         let mut throttles = Vec::new();
         merger.release(until, rings, |record| {
@@ -318,7 +357,13 @@ impl Sampler {
                 Decoded::Event(Event { body: Body::Throttle(throttle), time, cpu, .. }) => {
                     throttles.push((throttle, time, cpu));
                 }
-                Decoded::Event(event) => sink(event),
+                Decoded::Event(mut event) => {
+                    if let Body::Sample(sample) = &mut event.body {
+                        let corrected = paces[sample.event.index()].corrected(event.time);
+                        sample.period = corrected.unwrap_or(sample.period);
+                    }
+                    sink(event);
+                }
                 Decoded::Ignored => {}
                 Decoded::Unknown => losses.add(SampleLoss::UnknownRecord, 1),
                 Decoded::Damaged => losses.add(SampleLoss::Damaged, 1),
@@ -333,7 +378,7 @@ impl Sampler {
         slowed
     }
 
-    /// Counts the time for which an event is held back, and halves its pace so that it is not
+    /// Counts the time for which an event is held back, and slows it down so that it is not
     /// held back again: evenly spaced samples with a larger period stay true, gaps do not.
     fn throttle(&mut self, throttle: Throttle, time: Time, cpu: Option<Cpu>) -> Option<Slowed> {
         let event = throttle.event?;
@@ -348,24 +393,22 @@ impl Sampler {
         if self.slowed_at.is_some_and(|at| time.since(at) < PACE_PATIENCE) {
             return None;
         }
-        self.slowed_at = Some(crate::now());
-        let pace = &mut self.paces[event.index()];
-        let value = match pace {
-            Pace::Frequency(hz) => {
-                *hz = (*hz / 2).max(1);
-                *hz
-            }
-            Pace::Period(period) => {
-                *period = period.saturating_mul(2);
-                *period
-            }
-        };
+        let now = crate::now();
+        self.slowed_at = Some(now);
+        let value = self.paces[event.index()].slow_down(now, self.plan.rate_limit);
         for sampled in self.sampled.iter().filter(|sampled| sampled.event == event.index()) {
             // A thread that ended meanwhile cannot be changed and need not be.
             let _ = sampled.counter.set_period(value);
         }
-        self.slowed[event.index()] *= 2;
-        Some(Slowed { event, factor: self.slowed[event.index()] })
+        let factor = match self.plan.events[event.index()].sampling {
+            Sampling::Frequency(hz) => match self.paces[event.index()] {
+                Pace::Frequency(now) => hz as f64 / now as f64,
+                Pace::Period(_) | Pace::Clock { .. } => value as f64 * hz as f64 / 1e9,
+            },
+            Sampling::Period(period) => value as f64 / period as f64,
+            Sampling::Unknown => value as f64,
+        };
+        Some(Slowed { event, factor })
     }
 }
 
@@ -409,14 +452,12 @@ const TIME_POSITION: TimePosition = TimePosition { in_samples: 4, from_end: 3 };
 
 fn pace_of(event: &SampledEvent) -> Pace {
     let attr = &event.attr;
+    let is_clock = attr.type_ == sys::PERF_TYPE_SOFTWARE && attr.config <= u64::from(sys::PERF_COUNT_SW_TASK_CLOCK);
     match event.sampling {
         // The kernel turns the frequency of its clocks into a period once and for all
         // (perf_swevent_init_hrtimer in kernel/events/core.c).
-        Sampling::Frequency(hz)
-            if attr.type_ == sys::PERF_TYPE_SOFTWARE && attr.config <= u64::from(sys::PERF_COUNT_SW_TASK_CLOCK) =>
-        {
-            Pace::Period(1_000_000_000 / hz.max(1))
-        }
+        Sampling::Frequency(hz) if is_clock => Pace::Clock { period: 1_000_000_000 / hz.max(1), changed: None },
+        Sampling::Period(period) if is_clock => Pace::Clock { period, changed: None },
         Sampling::Frequency(hz) => Pace::Frequency(hz),
         Sampling::Period(period) => Pace::Period(period),
         Sampling::Unknown => Pace::Period(1),

@@ -7,10 +7,11 @@
 //! ```
 //!
 //! Pure: no process and no file is touched. framehop does the work; this crate says what an
-//! address space is and why a walk ended.
+//! address space is, how a signal handler is left, and why a walk ended.
 #![forbid(unsafe_code)]
 
 mod address_space;
+mod signal_frame;
 mod unwinder;
 
 pub use address_space::{AddressSpace, Module};

@@ -1,6 +1,6 @@
 //! The walk from a sample's registers down its copied stack.
 
-use crate::AddressSpace;
+use crate::{AddressSpace, signal_frame};
 use framehop::{CacheNative, Error, FrameAddress, UnwindRegsNative, Unwinder as _};
 use model::{Address, CodeAddress, UserRegisters, UserState};
 
@@ -39,25 +39,35 @@ impl Unwinder {
     ) -> Stop {
         let stack = Stack { start: user.registers.sp, bytes: user.stack };
         let mut read = |address| stack.word(address).ok_or(());
-        let mut walk =
-            space.inner.iter_frames(user.registers.ip, registers(&user.registers), &mut self.cache, &mut read);
+        let mut registers = registers(&user.registers);
+        let mut at = FrameAddress::InstructionPointer(user.registers.ip);
         for _ in 0..limit {
-            match walk.next() {
-                Ok(Some(FrameAddress::InstructionPointer(address))) => {
-                    frames.push(CodeAddress::InstructionPointer(Address(address)));
+            let in_trampoline = at.is_return_address() && space.is_signal_frame(at.address());
+            frames.push(match at {
+                // Nobody called the trampoline: its address is not that behind a call.
+                FrameAddress::ReturnAddress(address) if !in_trampoline => {
+                    CodeAddress::ReturnAddress(Address(address.get()))
                 }
-                Ok(Some(FrameAddress::ReturnAddress(address))) => {
-                    frames.push(CodeAddress::ReturnAddress(Address(address.get())));
-                }
-                Ok(None) => return Stop::EndOfStack,
-                Err(Error::ReturnAddressIsNull) => return Stop::EndOfStack,
+                at => CodeAddress::InstructionPointer(Address(at.address())),
+            });
+            let next = if in_trampoline {
+                signal_frame::leave(&mut registers, &mut read)
+                    .map(|ip| Some(FrameAddress::InstructionPointer(ip)))
+                    .map_err(Error::CouldNotReadStack)
+            } else {
+                let caller = space.inner.unwind_frame(at, &mut registers, &mut self.cache, &mut read);
+                caller.map(|address| address.and_then(FrameAddress::from_return_address))
+            };
+            at = match next {
+                Ok(Some(next)) => next,
+                Ok(None) | Err(Error::ReturnAddressIsNull) => return Stop::EndOfStack,
                 Err(Error::CouldNotReadStack(address)) => {
                     // Where fewer bytes came than were asked for, the stack ended within them.
                     let had_more = user.stack.len() >= user.stack_limit;
                     return if had_more && address >= stack.end() { Stop::CopyTooShort } else { Stop::Astray };
                 }
                 Err(_) => return Stop::Astray,
-            }
+            };
         }
         Stop::Limit
     }

@@ -7,10 +7,10 @@ use clap::Args;
 #[command(next_help_heading = "Picture")]
 pub struct PictureArgs {
     /// Title above the picture [default: what was profiled]
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub title: Option<String>,
     /// Text that is kept in the picture's description
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub notes: Option<String>,
     /// Width in pixels
     #[arg(long, value_name = "PX", default_value_t = 1200, value_parser = clap::value_parser!(u32).range(320..=65_536))]

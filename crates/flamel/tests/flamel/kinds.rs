@@ -149,6 +149,8 @@ fn root_names_of_rust_cpp_and_c() {
     let inlined = path_of(&workload::INLINED, Variant::default());
     let shown = record_command(&[], &[&inlined, "1"]);
     let hidden = record_command(&["--no-inline"], &[&inlined, "1"]);
-    let frames = |folded: &testkit::Folded| folded.stacks.iter().map(|stack| stack.frames.len()).max();
-    assert!(frames(&shown.folded) > frames(&hidden.folded));
+    for (name, inlined) in [("outer", false), ("middle", true), ("innermost", true)] {
+        assert!(shown.folded.share_of(name) > 90.0, "{name}: {}", shown.folded.largest(3));
+        assert_eq!(hidden.folded.share_of(name) > 90.0, !inlined, "{name}: {}", hidden.folded.largest(3));
+    }
 }

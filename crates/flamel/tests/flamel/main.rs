@@ -11,7 +11,6 @@ mod targets;
 mod text;
 mod truth;
 
-use std::path::PathBuf;
 use testkit::{Finished, Folded, Run};
 
 /// A run of the binary.
@@ -23,13 +22,6 @@ fn flamel() -> Run {
 struct Recorded {
     finished: Finished,
     folded: Folded,
-    folder: tempfile::TempDir,
-}
-
-impl Recorded {
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
 }
 
 /// Records with these words before the output, and these behind it; the command must end well.
@@ -38,7 +30,7 @@ fn record<'a>(options: &[&str], rest: impl IntoIterator<Item = &'a str>) -> Reco
     let out = folder.path().join("out.folded");
     let finished = flamel().arg("record").args(options).arg("-o").arg(&out).args(rest).finish().success();
     let folded = Folded::read(&out);
-    Recorded { finished, folded, folder }
+    Recorded { finished, folded }
 }
 
 /// The same for a launched command.

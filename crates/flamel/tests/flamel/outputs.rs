@@ -51,5 +51,8 @@ fn root_tracepoints_and_breakpoints() {
     let program = workload::SLEEPY.build(Variant::default());
     let recorded = record_command(&["-e", "sched:sched_switch"], &[program.to_str().unwrap(), "0.5"]);
     // One sample, one weight: each switch counts.
-    assert!(recorded.folded.total() > 2, "{}", recorded.folded.largest(5));
+    let sleeps = recorded.folded.only("sleeps_here");
+    assert!((1..100).contains(&sleeps.total()), "{}", recorded.folded.largest(5));
+    let page = record_command(&["-e", "page-faults", "-c", "1"], &[program.to_str().unwrap(), "0.1"]);
+    assert!(page.folded.total() > 20, "{}", page.folded.largest(5));
 }

@@ -1,7 +1,7 @@
 //! Whose work is sampled.
 
 use crate::{flamel, record, record_command};
-use testkit::{Folded, Run, Variant, requires, workload};
+use testkit::{Folded, Run, Variant, lock, requires, workload};
 
 #[test]
 fn root_a_running_process_with_its_threads_and_children() {
@@ -42,6 +42,7 @@ fn root_the_whole_system_and_single_cpus() {
     if !requires::root() {
         return;
     }
+    let _alone = lock::exclusive();
     let program = workload::THREADS.build(Variant::without_frame_pointers());
     let _running = Run::new(&program).args(["30", "--threads", "2", "--name", "busy"]).start();
     std::thread::sleep(std::time::Duration::from_millis(300));
@@ -70,6 +71,7 @@ fn root_two_thousand_short_processes() {
     if !requires::root() {
         return;
     }
+    let _alone = lock::exclusive();
     let program = workload::STORM.build(Variant::without_frame_pointers());
     let recorded =
         record_command(&["-F", "4999"], &[program.to_str().unwrap(), "5", "--processes", "1000", "--spin-us", "2000"]);
@@ -77,8 +79,9 @@ fn root_two_thousand_short_processes() {
     let inside = recorded.folded.only("in_short_process");
     inside.assert_every_stack_holds("main");
     inside.assert_every_stack_holds("_start");
-    let seen = inside.total() as f64;
-    assert!(seen > 0.7 * cpu_ns.min(2e9), "{seen} of {cpu_ns}\n{}", recorded.finished.stderr);
+    // The truth is the children's; starting them costs the parent about as much again.
+    let seen = recorded.folded.total() as f64 / cpu_ns;
+    assert!((0.9..2.0).contains(&seen), "{seen} of {cpu_ns}\n{}", recorded.finished.stderr);
     let nameless = recorded.folded.share_where(|stack| stack.frames.iter().any(|frame| frame.starts_with("[unknown")));
     assert!(nameless < 1.0, "{nameless} %: {}", recorded.folded.largest(20));
 }
