@@ -4,7 +4,8 @@
 use crate::binary::{Binaries, BinaryId};
 use model::{Address, FileOffset, Frame, Function, LocationId, NameMissing, Pid, Profile};
 use rustc_hash::FxHashMap;
-use symbols::{SymbolFrame, Symbolizer};
+use std::thread::JoinHandle;
+use symbols::{Binary, Found, KernelSymbols, Symbolizer};
 
 /// Where a location's names are to be found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,9 +22,8 @@ pub enum Wanted {
     OutOfReach,
 }
 
-type Found = Result<Vec<SymbolFrame>, NameMissing>;
-
-/// Looks everything up, the kernel first, then file by file in the order of their ids.
+/// Looks everything up: file by file in the order of their ids, then generated code, then the
+/// kernel.
 pub fn name_all(
     profile: &mut Profile,
     wanted: &FxHashMap<LocationId, Wanted>,
@@ -44,11 +44,9 @@ pub fn name_all(
         }
     }
     let mut symbolizer = Symbolizer::new(options);
-    if !kernel.is_empty() && !stop() {
-        let addresses: Vec<u64> = kernel.iter().map(|(_, address)| address.0).collect();
-        let found = symbolizer.kernel(&addresses);
-        store(profile, kernel.iter().map(|(location, _)| *location), found);
-    }
+    // The kernel takes 40 ms to print its symbols: time for the names of files.
+    let kernel_symbols = (!kernel.is_empty()).then(|| std::thread::spawn(KernelSymbols::read));
+    name_files(profile, &mut symbolizer, by_binary, binaries, stop);
     for (pid, locations) in by_process {
         if stop() {
             return;
@@ -57,8 +55,26 @@ pub fn name_all(
         let found = symbolizer.generated(pid, &addresses);
         store(profile, locations.iter().map(|(location, _)| *location), found);
     }
+    // A thread that failed leaves the reading to the symbolizer itself.
+    if let Some(Ok(symbols)) = kernel_symbols.map(JoinHandle::join) {
+        symbolizer.set_kernel(symbols);
+    }
+    if !stop() {
+        let addresses: Vec<u64> = kernel.iter().map(|(_, address)| address.0).collect();
+        let found = symbolizer.kernel(&addresses);
+        store(profile, kernel.iter().map(|(location, _)| *location), found);
+    }
+}
+
+fn name_files(
+    profile: &mut Profile,
+    symbolizer: &mut Symbolizer,
+    mut wanted: FxHashMap<BinaryId, Vec<(LocationId, FileOffset)>>,
+    binaries: &Binaries,
+    stop: &dyn Fn() -> bool,
+) {
     for (id, binary) in binaries.iter() {
-        let Some(locations) = by_binary.remove(&id) else { continue };
+        let Some(locations) = wanted.remove(&id) else { continue };
         if stop() {
             return;
         }
@@ -71,7 +87,7 @@ pub fn name_all(
                     // An offset outside all segments has no address; 0 has no symbol either.
                     .map(|(_, offset)| contents.image.address_of(*offset).unwrap_or(0))
                     .collect();
-                let file = symbols::Binary { file: &contents.file, image: &contents.image, path: binary.path.as_ref() };
+                let file = Binary { file: &contents.file, image: &contents.image, path: binary.path.as_ref() };
                 store(profile, ids, symbolizer.binary(&file, &addresses));
             }
         }
