@@ -16,6 +16,6 @@ mod setup;
 mod signals;
 
 pub use error::Error;
-pub use request::{DEFAULT_HZ, DEFAULT_STACK_BYTES, MAX_STACK_BYTES, Rate, Request, Target};
+pub use request::{AUTO_STACK_BYTES, DEFAULT_HZ, DWARF_STACK_BYTES, MAX_STACK_BYTES, Rate, Request, Target};
 pub use session::{CommandState, Ended, Observer, Outcome, Progress, Session};
 pub use signals::StopRequests;

@@ -54,8 +54,13 @@ pub struct Request {
 /// The default rate: a prime, so that it does not march in step with the kernel's tick.
 pub const DEFAULT_HZ: u64 = 997;
 
-/// The bytes of stack that are copied where nothing else is said, as many as perf copies.
-pub const DEFAULT_STACK_BYTES: u16 = 8192;
+/// The bytes of stack that `dwarf` copies where nothing else is said, as many as perf copies.
+pub const DWARF_STACK_BYTES: u16 = 8192;
+
+/// The most that `auto` copies where nothing else is said: enough for most compilers, too, and
+/// at the default rate no more than 32 MB a second and CPU. Where that is too much for the rate
+/// or for the rings, it copies [`DWARF_STACK_BYTES`].
+pub const AUTO_STACK_BYTES: u16 = 32_768;
 
 /// The most that the kernel copies: a 16-bit size, in whole words.
 pub const MAX_STACK_BYTES: u16 = 65528;

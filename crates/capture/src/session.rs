@@ -5,7 +5,7 @@ use crate::proc_scan;
 use crate::request::{Request, Target};
 use crate::setup::{self, Prepared};
 use crate::signals::StopRequests;
-use model::{Body, Event, EventDescription, Losses, Pid, Recording, Tid, Unit};
+use model::{Body, CallGraph, Event, EventDescription, Losses, Pid, Recording, Tid, Unit};
 use perf::{Sampler, Waiting};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{PidfdFlags, pidfd_open};
@@ -109,6 +109,11 @@ impl Session {
     /// What is known of the run beforehand.
     pub fn recording(&self) -> &Recording {
         &self.prepared.recording
+    }
+
+    /// How user stacks are taken, after all.
+    pub fn call_graph(&self) -> CallGraph {
+        self.request.call_graph
     }
 
     /// The most words of a kernel callchain.

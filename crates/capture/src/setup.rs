@@ -4,7 +4,7 @@
 use crate::busy::Busy;
 use crate::error::Error;
 use crate::proc_scan;
-use crate::request::{DEFAULT_HZ, Rate, Request, Target};
+use crate::request::{AUTO_STACK_BYTES, DEFAULT_HZ, DWARF_STACK_BYTES, Rate, Request, Target};
 use model::{CallGraph, Cpu, EventDescription, Recording, Sampling, Tid, Unit};
 use perf::events::{self, EventKind, EventSpec, Modifiers, Placement, Roots};
 use perf::limits::Limits;
@@ -39,6 +39,12 @@ const RING_SECONDS: f64 = 0.25;
 const CHAIN_SAMPLE_BYTES: f64 = 320.0;
 const SMALLEST_RING: u64 = 256 << 10;
 const LARGEST_RING: u64 = 32 << 20;
+/// What all sample rings together take at most.
+const ALL_RINGS: u64 = 256 << 20;
+/// What `auto` copies at most, bytes a second and CPU: 32 KiB a thousand times.
+const AUTO_BYTES_PER_SECOND: f64 = 40e6;
+/// For `auto` to copy so much, rings must last so long.
+const AUTO_RING_SECONDS: f64 = 0.1;
 
 /// Opens what `request` asks for; changes in it what this machine allows less of.
 pub fn prepare(request: &mut Request) -> Result<Prepared, Error> {
@@ -46,6 +52,7 @@ pub fn prepare(request: &mut Request) -> Result<Prepared, Error> {
     let mut remarks = Vec::new();
     remarks.extend(keep_to_rate_limit(request, &limits));
     let cpus = wanted_cpus(request, &limits)?;
+    fit_stack_bytes(request, &limits, cpus.len());
     let mut specs = wanted_events(request)?;
     check_placement(&specs, &request.target)?;
 
@@ -238,6 +245,18 @@ fn keep_to_rate_limit(request: &mut Request, limits: &Limits) -> Option<String> 
     })
 }
 
+/// Lets `auto` copy less where the larger copy would be too much for the CPUs or the rings.
+fn fit_stack_bytes(request: &mut Request, limits: &Limits, cpus: usize) {
+    if request.call_graph != (CallGraph::Auto { stack_bytes: AUTO_STACK_BYTES }) {
+        return;
+    }
+    let flow = bytes_per_second(request);
+    let room = request.ring_bytes.unwrap_or_else(|| within_budget(limits, cpus));
+    if flow > AUTO_BYTES_PER_SECOND || flow * AUTO_RING_SECONDS > room as f64 {
+        request.call_graph = CallGraph::Auto { stack_bytes: DWARF_STACK_BYTES };
+    }
+}
+
 fn fork(command: &[std::ffi::OsString]) -> Result<Waiting, Error> {
     let (name, arguments) = command.split_first().ok_or_else(|| Error::Usage("no command is given".into()))?;
     let mut process = Command::new(name);
@@ -305,7 +324,8 @@ fn is_whole(request: &Request, specs: &[EventSpec]) -> bool {
         && specs.iter().all(|spec| spec.modifiers == Modifiers::default() && spec.unit == Unit::Nanoseconds)
 }
 
-fn default_ring_bytes(request: &Request) -> u64 {
+/// What a busy CPU's samples come to, as far as the rate is known.
+fn bytes_per_second(request: &Request) -> f64 {
     let hz = match request.rate {
         Some(Rate::Hertz(hz)) => hz,
         // How often a period fires is not known; count on a busy event.
@@ -316,15 +336,20 @@ fn default_ring_bytes(request: &Request) -> u64 {
         CallGraph::Auto { stack_bytes } | CallGraph::Dwarf { stack_bytes } => f64::from(stack_bytes),
         CallGraph::FramePointer | CallGraph::None => 0.0,
     };
-    let bytes = hz as f64 * (CHAIN_SAMPLE_BYTES + stack_bytes) * RING_SECONDS;
-    (bytes as u64).next_power_of_two().clamp(SMALLEST_RING, LARGEST_RING)
+    hz as f64 * (CHAIN_SAMPLE_BYTES + stack_bytes)
+}
+
+fn default_ring_bytes(request: &Request) -> u64 {
+    let bytes = (bytes_per_second(request) * RING_SECONDS) as u64;
+    bytes.next_power_of_two().clamp(SMALLEST_RING, LARGEST_RING)
 }
 
 /// The largest sample ring that leaves room for the side-band ring of each CPU.
 fn within_budget(limits: &Limits, cpus: usize) -> u64 {
     let side_band = SIDE_BAND_BYTES as u64 / page_size() + 1;
     let both = limits.ring_budget_pages().map(|pages| (pages / cpus.max(1) as u64).saturating_sub(side_band + 1));
-    both.map_or(LARGEST_RING, |pages| prev_power_of_two(pages) * page_size())
+    let share = prev_power_of_two(ALL_RINGS / cpus.max(1) as u64);
+    both.map_or(LARGEST_RING, |pages| prev_power_of_two(pages) * page_size()).min(share)
 }
 
 fn recording(request: &Request, cpus: &[Cpu], remarks: Vec<String>) -> Recording {

@@ -33,18 +33,18 @@ pub enum Context {
     Hypervisor,
     /// A virtual machine's kernel or user space; its memory and files are out of reach.
     Guest,
-    /// No marker stood before the address, or one that is not known.
+    /// No marker stood before the address.
     Unknown,
 }
 
 impl Context {
-    const fn from_word(word: u64) -> Self {
+    const fn from_word(word: u64) -> Option<Self> {
         match word {
-            words::KERNEL => Self::Kernel,
-            words::USER => Self::User,
-            words::HYPERVISOR => Self::Hypervisor,
-            words::GUEST | words::GUEST_KERNEL | words::GUEST_USER => Self::Guest,
-            _ => Self::Unknown,
+            words::KERNEL => Some(Self::Kernel),
+            words::USER => Some(Self::User),
+            words::HYPERVISOR => Some(Self::Hypervisor),
+            words::GUEST | words::GUEST_KERNEL | words::GUEST_USER => Some(Self::Guest),
+            _ => None,
         }
     }
 }
@@ -86,8 +86,12 @@ impl<'a> Callchain<'a> {
         let mut leaf = true;
         self.words.iter().filter_map(move |&word| {
             if word >= words::FIRST_MARKER {
-                context = Context::from_word(word);
-                leaf = true;
+                // Another word of this range is what a frame-pointer walk has picked up where a
+                // program keeps small negative numbers, and changes nothing.
+                if let Some(marked) = Context::from_word(word) {
+                    context = marked;
+                    leaf = true;
+                }
                 return None;
             }
             let address = Address(word);
@@ -132,7 +136,10 @@ mod tests {
     }
 
     #[test]
-    fn unknown_markers_are_no_addresses() {
+    fn small_negative_numbers_are_neither_markers_nor_addresses() {
+        let raw = [words::USER, 0x10, -1i64 as u64, 0x20];
+        let frames: Vec<_> = Callchain::new(&raw).frames().collect();
+        assert_eq!(frames, [(Context::User, Ip(Address(0x10))), (Context::User, Ret(Address(0x20)))]);
         let raw = [-7i64 as u64, 0x10];
         let frames: Vec<_> = Callchain::new(&raw).frames().collect();
         assert_eq!(frames, [(Context::Unknown, Ip(Address(0x10)))]);

@@ -1,7 +1,7 @@
 //! `flamel record`.
 
 use super::{PictureArgs, parse_duration};
-use capture::{DEFAULT_STACK_BYTES, MAX_STACK_BYTES};
+use capture::{AUTO_STACK_BYTES, DWARF_STACK_BYTES, MAX_STACK_BYTES};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -125,10 +125,10 @@ pub struct RecordArgs {
 
 fn parse_call_graph(text: &str) -> Result<CallGraphArg, String> {
     let (how, bytes) = text.split_once(',').map_or((text, None), |(how, bytes)| (how, Some(bytes)));
-    let stack_bytes = bytes.map_or(Ok(DEFAULT_STACK_BYTES), parse_stack_bytes);
+    let stack_bytes = |usual| bytes.map_or(Ok(usual), parse_stack_bytes);
     match how {
-        "auto" => stack_bytes.map(CallGraphArg::Auto),
-        "dwarf" => stack_bytes.map(CallGraphArg::Dwarf),
+        "auto" => stack_bytes(AUTO_STACK_BYTES).map(CallGraphArg::Auto),
+        "dwarf" => stack_bytes(DWARF_STACK_BYTES).map(CallGraphArg::Dwarf),
         "fp" if bytes.is_none() => Ok(CallGraphArg::FramePointer),
         "none" | "no" if bytes.is_none() => Ok(CallGraphArg::None),
         "lbr" => Err("branch stacks are not supported yet; there are auto, fp, dwarf, none".into()),
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn call_graphs_and_their_bytes() {
-        assert_eq!(parse_call_graph("auto"), Ok(CallGraphArg::Auto(8192)));
+        assert_eq!(parse_call_graph("auto"), Ok(CallGraphArg::Auto(32_768)));
         assert_eq!(parse_call_graph("dwarf,65528"), Ok(CallGraphArg::Dwarf(65528)));
         assert_eq!(parse_call_graph("dwarf,1001"), Ok(CallGraphArg::Dwarf(1008)));
         assert_eq!(parse_call_graph("fp"), Ok(CallGraphArg::FramePointer));

@@ -32,7 +32,7 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
         // Neither pictures nor folded stacks look at single samples.
         detail: Detail::Counts,
         idle: args.idle,
-        call_graph: request.call_graph,
+        call_graph: session.call_graph(),
         max_frames: args.max_frames as usize,
         kernel_limit: session.kernel_limit(),
     };
