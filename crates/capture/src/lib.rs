@@ -9,8 +9,10 @@
 
 mod busy;
 mod error;
+mod ladder;
 mod proc_scan;
 mod request;
+mod ring_size;
 mod session;
 mod setup;
 mod signals;

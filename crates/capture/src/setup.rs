@@ -1,16 +1,17 @@
-//! From a request to open counters: events, CPUs, ring sizes, and the way down the ladder where
-//! the machine does not allow the first choice. Each step down is a remark to the user.
+//! From a request to open counters: which events, whose, on which CPUs, how often. Where the
+//! machine refuses the first choice, `ladder` says what is tried next.
 
 use crate::busy::Busy;
 use crate::error::Error;
+use crate::ladder::step_down;
 use crate::proc_scan;
-use crate::request::{AUTO_STACK_BYTES, DEFAULT_HZ, DWARF_STACK_BYTES, Rate, Request, Target};
+use crate::request::{DEFAULT_HZ, Rate, Request, Target};
+use crate::ring_size::{self, SIDE_BAND_BYTES, page_size};
 use model::{CallGraph, Cpu, EventDescription, Recording, Sampling, Tid, Unit};
 use perf::events::{self, EventKind, EventSpec, Modifiers, Placement, Roots};
 use perf::limits::Limits;
-use perf::refusal::{self, Fallback, RingAttempt};
+use perf::refusal::{self, RingAttempt};
 use perf::{Observed, OpenFailure, Plan, SampleRequest, Sampler, Start, Waiting, sampling_attr};
-use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::Command;
 use std::time::SystemTime;
@@ -31,28 +32,13 @@ pub struct Prepared {
     pub busy: Busy,
 }
 
-/// Side-band records are few: a page holds about forty.
-const SIDE_BAND_BYTES: usize = 128 << 10;
-/// How long a ring is to last while the reader does not come round.
-const RING_SECONDS: f64 = 0.25;
-/// A sample without a copied stack takes about this much: thirty frames.
-const CHAIN_SAMPLE_BYTES: f64 = 320.0;
-const SMALLEST_RING: u64 = 256 << 10;
-const LARGEST_RING: u64 = 32 << 20;
-/// What all sample rings together take at most.
-const ALL_RINGS: u64 = 256 << 20;
-/// What `auto` copies at most, bytes a second and CPU: 32 KiB a thousand times.
-const AUTO_BYTES_PER_SECOND: f64 = 40e6;
-/// For `auto` to copy so much, rings must last so long.
-const AUTO_RING_SECONDS: f64 = 0.1;
-
 /// Opens what `request` asks for; changes in it what this machine allows less of.
 pub fn prepare(request: &mut Request) -> Result<Prepared, Error> {
     let limits = Limits::read();
     let mut remarks = Vec::new();
     remarks.extend(keep_to_rate_limit(request, &limits));
     let cpus = wanted_cpus(request, &limits)?;
-    fit_stack_bytes(request, &limits, cpus.len());
+    ring_size::fit_stack_bytes(request, &limits, cpus.len());
     let mut specs = wanted_events(request)?;
     check_placement(&specs, &request.target)?;
 
@@ -60,12 +46,7 @@ pub fn prepare(request: &mut Request) -> Result<Prepared, Error> {
     // After the fork, so that the command keeps the limit that it was given.
     raise_file_limit();
     let observed = observed(request, waiting.as_ref())?;
-    let mut ring_bytes = request.ring_bytes.unwrap_or_else(|| default_ring_bytes(request)).max(page_size());
-    ring_bytes = prev_power_of_two(ring_bytes);
-    let chosen = request.ring_bytes.is_some();
-    if !chosen {
-        ring_bytes = ring_bytes.min(within_budget(&limits, cpus.len()));
-    }
+    let mut ring_bytes = ring_size::sample_ring(request, &limits, cpus.len());
 
     remarks.extend(specs.iter().find_map(|spec| keep_to_clock_limit(spec, request.rate)));
     let sampler = loop {
@@ -74,7 +55,7 @@ pub fn prepare(request: &mut Request) -> Result<Prepared, Error> {
             Ok(sampler) => break sampler,
             Err(OpenFailure::NoThread) => return Err(Error::TargetGone),
             Err(OpenFailure::Ring { pages, errno }) => {
-                if chosen || ring_bytes <= page_size() {
+                if request.ring_bytes.is_some() || ring_bytes <= page_size() {
                     let attempt = RingAttempt { rings: 2 * cpus.len(), pages: pages * cpus.len() };
                     return Err(Error::Refused(refusal::explain_ring(errno, attempt, &limits).to_string()));
                 }
@@ -97,34 +78,6 @@ pub fn prepare(request: &mut Request) -> Result<Prepared, Error> {
         follow_new_threads(request, &observed, &mut prepared.sampler)?;
     }
     Ok(prepared)
-}
-
-/// Changes an event that was refused into the next best, with a remark for the user; an error
-/// where nothing less would do.
-fn step_down(
-    specs: &mut [EventSpec],
-    index: usize,
-    errno: Errno,
-    request: &Request,
-    limits: &Limits,
-) -> Result<Option<String>, Error> {
-    let refused = specs[index].clone();
-    let attempt = attempt(request, &refused);
-    match refusal::fallback(errno, &attempt, limits) {
-        Some(Fallback::SoftwareClock) if refused.is_cycles() => {
-            specs[index] = refused.as_cpu_clock();
-            Ok(Some(format!(
-                "no hardware counter for `{}` here (a virtual machine, or no PMU): sampling by `{}`, the kernel's timer",
-                refused.name, specs[index].name
-            )))
-        }
-        Some(Fallback::UserOnly) if refused.includes_kernel() => {
-            specs.iter_mut().for_each(EventSpec::exclude_kernel);
-            Ok(Some(format!("the kernel's side is not recorded: {}", refusal::why_no_kernel(limits))))
-        }
-        Some(Fallback::LowerPrecision) if specs[index].lower_precision() => Ok(None),
-        _ => Err(Error::Refused(refusal::explain(errno, &attempt, limits).to_string())),
-    }
 }
 
 fn plan(
@@ -170,7 +123,7 @@ fn plan(
     }
 }
 
-fn sampling(spec: &EventSpec, rate: Option<Rate>) -> Sampling {
+pub(crate) fn sampling(spec: &EventSpec, rate: Option<Rate>) -> Sampling {
     let asked = rate.map(|rate| match rate {
         Rate::Hertz(hz) => Sampling::Frequency(hz),
         Rate::Period(period) => Sampling::Period(period),
@@ -245,18 +198,6 @@ fn keep_to_rate_limit(request: &mut Request, limits: &Limits) -> Option<String> 
     })
 }
 
-/// Lets `auto` copy less where the larger copy would be too much for the CPUs or the rings.
-fn fit_stack_bytes(request: &mut Request, limits: &Limits, cpus: usize) {
-    if request.call_graph != (CallGraph::Auto { stack_bytes: AUTO_STACK_BYTES }) {
-        return;
-    }
-    let flow = bytes_per_second(request);
-    let room = request.ring_bytes.unwrap_or_else(|| within_budget(limits, cpus));
-    if flow > AUTO_BYTES_PER_SECOND || flow * AUTO_RING_SECONDS > room as f64 {
-        request.call_graph = CallGraph::Auto { stack_bytes: DWARF_STACK_BYTES };
-    }
-}
-
 fn fork(command: &[std::ffi::OsString]) -> Result<Waiting, Error> {
     let (name, arguments) = command.split_first().ok_or_else(|| Error::Usage("no command is given".into()))?;
     let mut process = Command::new(name);
@@ -305,51 +246,12 @@ fn follow_new_threads(request: &Request, observed: &Observed, sampler: &mut Samp
     }
 }
 
-fn attempt<'a>(request: &Request, event: &'a EventSpec) -> refusal::Attempt<'a> {
-    let target = match &request.target {
-        Target::Command => refusal::Target::Command,
-        Target::System => refusal::Target::System,
-        // Which of several was refused is not known; the first stands for them.
-        Target::Processes(pids) => refusal::Target::Process(pids.first().copied().unwrap_or_default()),
-        Target::Threads(tids) => refusal::Target::Thread(tids.first().copied().unwrap_or_default()),
-    };
-    refusal::Attempt { event, target, sampling: sampling(event, request.rate) }
-}
-
 /// Whether the accounts of CPU time hold what is sampled and nothing else.
 fn is_whole(request: &Request, specs: &[EventSpec]) -> bool {
     request.cpus.is_none()
         && request.inherit
         && request.delay.is_zero()
         && specs.iter().all(|spec| spec.modifiers == Modifiers::default() && spec.unit == Unit::Nanoseconds)
-}
-
-/// What a busy CPU's samples come to, as far as the rate is known.
-fn bytes_per_second(request: &Request) -> f64 {
-    let hz = match request.rate {
-        Some(Rate::Hertz(hz)) => hz,
-        // How often a period fires is not known; count on a busy event.
-        Some(Rate::Period(_)) => 10_000,
-        None => DEFAULT_HZ,
-    };
-    let stack_bytes = match request.call_graph {
-        CallGraph::Auto { stack_bytes } | CallGraph::Dwarf { stack_bytes } => f64::from(stack_bytes),
-        CallGraph::FramePointer | CallGraph::None => 0.0,
-    };
-    hz as f64 * (CHAIN_SAMPLE_BYTES + stack_bytes)
-}
-
-fn default_ring_bytes(request: &Request) -> u64 {
-    let bytes = (bytes_per_second(request) * RING_SECONDS) as u64;
-    bytes.next_power_of_two().clamp(SMALLEST_RING, LARGEST_RING)
-}
-
-/// The largest sample ring that leaves room for the side-band ring of each CPU.
-fn within_budget(limits: &Limits, cpus: usize) -> u64 {
-    let side_band = SIDE_BAND_BYTES as u64 / page_size() + 1;
-    let both = limits.ring_budget_pages().map(|pages| (pages / cpus.max(1) as u64).saturating_sub(side_band + 1));
-    let share = prev_power_of_two(ALL_RINGS / cpus.max(1) as u64);
-    both.map_or(LARGEST_RING, |pages| prev_power_of_two(pages) * page_size()).min(share)
 }
 
 fn recording(request: &Request, cpus: &[Cpu], remarks: Vec<String>) -> Recording {
@@ -390,10 +292,19 @@ fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-fn page_size() -> u64 {
-    rustix::param::page_size() as u64
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn prev_power_of_two(value: u64) -> u64 {
-    1 << value.max(1).ilog2()
+    #[test]
+    fn clocks_fire_no_faster_than_they_can() {
+        let clock = events::parse("cpu-clock", &Roots::live()).unwrap().remove(0);
+        assert_eq!(sampling(&clock, Some(Rate::Period(100))), Sampling::Period(10_000));
+        assert_eq!(sampling(&clock, Some(Rate::Hertz(1_000_000))), Sampling::Frequency(100_000));
+        assert_eq!(sampling(&clock, None), Sampling::Frequency(DEFAULT_HZ));
+        assert!(keep_to_clock_limit(&clock, Some(Rate::Period(100))).is_some());
+        let faults = events::parse("page-faults", &Roots::live()).unwrap().remove(0);
+        assert_eq!(sampling(&faults, Some(Rate::Period(1))), Sampling::Period(1));
+        assert!(keep_to_clock_limit(&faults, Some(Rate::Period(1))).is_none());
+    }
 }
