@@ -19,6 +19,7 @@ mod counter;
 #[allow(unsafe_code)]
 mod launch;
 mod merge;
+mod pace;
 #[allow(unsafe_code)]
 mod ring;
 mod sampler;
@@ -27,8 +28,9 @@ pub use attr::{SampleRequest, sampling_attr};
 pub use counter::{Counter, Scope};
 pub use launch::Waiting;
 pub use merge::{Merger, Records, TimePosition};
+pub use pace::Slowed;
 pub use ring::Ring;
-pub use sampler::{Observed, OpenFailure, Plan, SampledEvent, Sampler, Slowed, Start};
+pub use sampler::{Observed, OpenFailure, Plan, SampledEvent, Sampler, Start};
 
 /// The time now, on the clock of all events.
 pub fn now() -> model::Time {

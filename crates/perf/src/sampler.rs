@@ -12,6 +12,7 @@
 
 use crate::counter::{Counter, Scope};
 use crate::merge::{Merger, TimePosition};
+use crate::pace::{Pace, Slowed};
 use crate::record::{Decoded, Layout, decode};
 use crate::ring::Ring;
 use model::{Body, Cpu, Event, EventId, Losses, Lost, SampleLoss, Sampling, Throttle, Tid, Time, id::Id};
@@ -87,61 +88,6 @@ pub enum OpenFailure {
     NoThread,
 }
 
-/// How fast an event currently fires, as the kernel's `PERF_EVENT_IOC_PERIOD` counts it.
-#[derive(Clone, Copy, Debug)]
-enum Pace {
-    Frequency(u64),
-    Period(u64),
-    /// A clock of the kernel. Its samples go on to state their first period after a change
-    /// (`last_period` is not touched by `__perf_event_period` in kernel/events/core.c), so what
-    /// is in force since when is kept here.
-    Clock {
-        period: u64,
-        changed: Option<Time>,
-    },
-}
-
-impl Pace {
-    /// Slows it to half, or to what `limit` (samples a second) surely allows if that is less.
-    /// Gives the value that the kernel is to be told.
-    fn slow_down(&mut self, now: Time, limit: Option<u64>) -> u64 {
-        // The kernel counts by ticks and holds back what reaches the limit: stay below it.
-        let allowed = limit.map_or(u64::MAX, |limit| (limit * 2 / 3).max(1));
-        match self {
-            Self::Frequency(hz) => {
-                *hz = (*hz / 2).min(allowed).max(1);
-                *hz
-            }
-            Self::Period(period) => {
-                *period = period.saturating_mul(2);
-                *period
-            }
-            Self::Clock { period, changed } => {
-                *period = period.saturating_mul(2).max(1_000_000_000 / allowed);
-                *changed = Some(now);
-                *period
-            }
-        }
-    }
-
-    /// The period that a sample of this time really stands for, where it states another.
-    fn corrected(&self, time: Option<Time>) -> Option<u64> {
-        match *self {
-            Self::Clock { period, changed: Some(changed) } if time >= Some(changed) => Some(period),
-            _ => None,
-        }
-    }
-}
-
-/// A change of pace after the kernel held an event back.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Slowed {
-    /// Which event.
-    pub event: EventId,
-    /// How much slower it fires than was asked for.
-    pub factor: f64,
-}
-
 /// The counters that own a CPU's rings, by their places in the lists of counters; `None` until
 /// they are open.
 struct CpuRings {
@@ -194,7 +140,7 @@ impl Sampler {
             side_band: Vec::new(),
             events: FxHashMap::default(),
             merger: Merger::new(TIME_POSITION),
-            paces: plan.events.iter().map(pace_of).collect(),
+            paces: plan.events.iter().map(Pace::of).collect(),
             slowed_at: None,
             losses: Losses::default(),
             throttled_since: FxHashMap::default(),
@@ -400,14 +346,7 @@ impl Sampler {
             // A thread that ended meanwhile cannot be changed and need not be.
             let _ = sampled.counter.set_period(value);
         }
-        let factor = match self.plan.events[event.index()].sampling {
-            Sampling::Frequency(hz) => match self.paces[event.index()] {
-                Pace::Frequency(now) => hz as f64 / now as f64,
-                Pace::Period(_) | Pace::Clock { .. } => value as f64 * hz as f64 / 1e9,
-            },
-            Sampling::Period(period) => value as f64 / period as f64,
-            Sampling::Unknown => value as f64,
-        };
+        let factor = self.paces[event.index()].slower_than(self.plan.events[event.index()].sampling);
         Some(Slowed { event, factor })
     }
 }
@@ -449,20 +388,6 @@ pub(crate) const ID_FIELDS: u64 =
 /// In samples: header, identifier, instruction pointer, task, time. At the end of other
 /// records: time, CPU, identifier.
 const TIME_POSITION: TimePosition = TimePosition { in_samples: 4, from_end: 3 };
-
-fn pace_of(event: &SampledEvent) -> Pace {
-    let attr = &event.attr;
-    let is_clock = attr.type_ == sys::PERF_TYPE_SOFTWARE && attr.config <= u64::from(sys::PERF_COUNT_SW_TASK_CLOCK);
-    match event.sampling {
-        // The kernel turns the frequency of its clocks into a period once and for all
-        // (perf_swevent_init_hrtimer in kernel/events/core.c).
-        Sampling::Frequency(hz) if is_clock => Pace::Clock { period: 1_000_000_000 / hz.max(1), changed: None },
-        Sampling::Period(period) if is_clock => Pace::Clock { period, changed: None },
-        Sampling::Frequency(hz) => Pace::Frequency(hz),
-        Sampling::Period(period) => Pace::Period(period),
-        Sampling::Unknown => Pace::Period(1),
-    }
-}
 
 /// Samples hold their event's id in the second word, all else follows the common fields.
 fn layout_of<'a>(
