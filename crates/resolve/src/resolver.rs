@@ -25,7 +25,7 @@ pub struct Options {
     pub idle: bool,
     /// How user stacks are found.
     pub call_graph: CallGraph,
-    /// The most frames of a copied stack.
+    /// The most frames of a stack's user part.
     pub max_frames: usize,
     /// The most words of a callchain (`kernel.perf_event_max_stack`).
     pub kernel_limit: usize,

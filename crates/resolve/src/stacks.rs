@@ -13,7 +13,7 @@ use unwind::{Stop, Unwinder};
 pub struct StackOptions {
     /// How the user's part is found.
     pub call_graph: CallGraph,
-    /// The most frames of a copied stack.
+    /// The most frames of the user's part.
     pub max_frames: usize,
     /// The most words that the kernel puts into a callchain (`kernel.perf_event_max_stack`).
     pub kernel_limit: usize,
@@ -48,7 +48,7 @@ impl UserStacks {
         }
         let user = sample.user.filter(|user| !user.registers.is_32bit);
         let walked = user.map(|user| self.walk(&user, process, binaries, options.max_frames));
-        let chain_end = self.follow_chain(sample.callchain, process, binaries, options.kernel_limit);
+        let chain_end = self.follow_chain(sample.callchain, process, binaries, options);
         match (walked, chain_end) {
             (Some(StackEnd::Bottom), _) => (&self.walked, StackEnd::Bottom),
             (Some(end), None) => (&self.walked, end),
@@ -99,7 +99,7 @@ impl UserStacks {
         callchain: Callchain<'_>,
         process: &Process,
         binaries: &Binaries,
-        kernel_limit: usize,
+        options: &StackOptions,
     ) -> Option<StackEnd> {
         self.chain.clear();
         self.chain.extend(callchain.frames_of(Context::User));
@@ -107,9 +107,12 @@ impl UserStacks {
             return None;
         }
         drop_what_is_no_code(&mut self.chain, process);
-        Some(if self.first_functions.end(&mut self.chain, process, binaries, false) {
+        let whole = self.first_functions.end(&mut self.chain, process, binaries, false);
+        let too_many = self.chain.len() > options.max_frames;
+        self.chain.truncate(options.max_frames);
+        Some(if whole && !too_many {
             StackEnd::Bottom
-        } else if callchain.frames().count() >= kernel_limit {
+        } else if too_many || callchain.frames().count() >= options.kernel_limit {
             StackEnd::Limit
         } else {
             StackEnd::FramePointersEnd

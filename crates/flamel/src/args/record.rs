@@ -88,7 +88,7 @@ pub struct RecordArgs {
     /// Keep samples of idle CPUs
     #[arg(long, help_heading = "Sampling")]
     pub idle: bool,
-    /// The most frames of a stack
+    /// The most frames of a stack's user part
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=65_536), help_heading = "Sampling")]
     pub max_frames: u32,
     /// Bytes of each CPU's ring buffer: `512K`, `16M` [default: by rate and budget]
