@@ -26,7 +26,7 @@ pub trait Observer {
 pub struct Progress {
     /// Time since sampling began; `None` while it has not.
     pub elapsed: Option<Duration>,
-    /// Samples taken.
+    /// Samples taken, those of idle CPUs apart.
     pub samples: u64,
     /// Samples lost, as far as the kernel has told.
     pub lost: u64,
@@ -152,7 +152,7 @@ impl Session {
             };
             wait(&sampler, &watched, child_pidfd.as_ref(), stop, deadline)?;
             let slower = sampler.drain(|event| {
-                samples += u64::from(matches!(event.body, Body::Sample(_)));
+                samples += u64::from(is_work(&event));
                 observer.event(&event);
             });
             slowed.extend(slower);
@@ -182,7 +182,7 @@ impl Session {
         let _ = sampler.disable();
         let busy_time = busy.since(busy_before);
         let losses = sampler.finish(|event| {
-            samples += u64::from(matches!(event.body, Body::Sample(_)));
+            samples += u64::from(is_work(&event));
             observer.event(&event);
         });
         let mut remarks = slowed_remarks(&slowed, &descriptions);
@@ -283,6 +283,11 @@ fn wait(
         std::thread::sleep(left.min(Duration::from_millis(10)));
     }
     Ok(())
+}
+
+/// Whether an event is a sample of something other than an idle CPU.
+fn is_work(event: &Event<'_>) -> bool {
+    matches!(event.body, Body::Sample(_)) && !event.task.is_idle()
 }
 
 fn slowed_remarks(slowed: &[perf::Slowed], descriptions: &[EventDescription]) -> Vec<String> {
