@@ -9,7 +9,7 @@ use std::io;
 pub enum Error {
     /// The command did not start.
     #[error("run `{}`: {}", .0.display(), launch_cause(.1))]
-    Launch(OsString, #[source] io::Error),
+    Launch(OsString, io::Error),
     /// There is no such process.
     #[error("observe process {0}: there is no process of this number")]
     NoProcess(Pid),
@@ -26,7 +26,7 @@ pub enum Error {
     #[error("{0}")]
     Refused(String),
     /// A system call failed that should not have.
-    #[error("{0}: {1}")]
+    #[error("{0}")]
     Io(&'static str, #[source] io::Error),
 }
 

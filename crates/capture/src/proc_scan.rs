@@ -32,7 +32,7 @@ pub fn process_of(thread: Tid) -> Option<Pid> {
 pub fn cpu_ticks(process: Pid) -> Option<u64> {
     let stat = fs::read(format!("/proc/{process}/stat")).ok()?;
     let fields = stat_fields_after_name(&stat)?;
-    fields.split(' ').skip(11).take(2).map(|ticks| ticks.parse::<u64>().ok()).sum()
+    fields.split(' ').skip(11).take(4).map(|ticks| ticks.parse::<u64>().ok()).sum()
 }
 
 /// Tells of a process and its threads. What vanishes meanwhile is left out.

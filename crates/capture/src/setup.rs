@@ -159,7 +159,11 @@ fn describe(spec: &EventSpec, request: &Request) -> EventDescription {
 
 fn wanted_events(request: &Request) -> Result<Vec<EventSpec>, Error> {
     let names = if request.events.is_empty() { "cycles".to_owned() } else { request.events.join(",") };
-    events::parse(&names, &Roots::live()).map_err(|error| Error::Usage(error.to_string()))
+    let specs = events::parse(&names, &Roots::live()).map_err(|error| Error::Usage(error.to_string()))?;
+    match specs.iter().enumerate().find(|(index, spec)| specs[..*index].iter().any(|other| other.name == spec.name)) {
+        Some((_, twice)) => Err(Error::Usage(format!("sample `{}`: it is given twice", twice.name))),
+        None => Ok(specs),
+    }
 }
 
 /// Counters of a whole package know no threads.

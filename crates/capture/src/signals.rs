@@ -28,7 +28,10 @@ impl StopRequests {
         on_signal.set_nonblocking(true)?;
         let requests = Self { wake_up: wake_up.into(), latest: Arc::default(), twice: Arc::default() };
         let once: Arc<AtomicBool> = Arc::default();
-        for signal in SIGNALS {
+        // What was ignored when we began, as under nohup(1), stays ignored, and the command
+        // inherits that.
+        let ignored = ignored_signals();
+        for signal in SIGNALS.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0) {
             // Actions run in the order in which they were registered, so that each looks at what
             // the signals before this one have set.
             flag::register_conditional_default(signal, requests.twice.clone())?;
@@ -53,6 +56,13 @@ impl StopRequests {
     pub fn wake_up(&self) -> BorrowedFd<'_> {
         self.wake_up.as_fd()
     }
+}
+
+/// The signals that are ignored, a bit for each: `SigIgn` of /proc/self/status.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// One more request than before.

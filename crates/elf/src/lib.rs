@@ -6,10 +6,10 @@
 //!                                                                       └─ symbols, extents of functions
 //! ```
 //!
-//! A file that is mapped and then cut by somebody kills its reader with SIGBUS, so that all
-//! is read by pread(2). Every length that the file states is checked against the file's real
-//! size before anything is allocated. Choosing among symbols and reading
-//! DWARF are the crate `symbols`' business.
+//! A file that is mapped and then cut by somebody kills its reader with SIGBUS, so that all is
+//! read by pread(2). Every length that the file states is checked against the file's real size
+//! before anything is allocated. Choosing among symbols and reading DWARF are the crate
+//! `symbols`' business.
 #![forbid(unsafe_code)]
 
 mod error;

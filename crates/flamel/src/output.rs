@@ -2,10 +2,12 @@
 
 use crate::failure::Failure;
 use anyhow::{Context as _, anyhow};
-use model::{EventId, Profile, id::Id as _};
+use model::{EventDescription, EventId, Profile, id::Id as _};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, chown};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 
 /// What can be written, by the end of a file's name.
@@ -31,44 +33,54 @@ pub struct Output {
 pub type Write1<'a> = &'a dyn Fn(Format, &Profile, EventId, &mut dyn Write) -> anyhow::Result<()>;
 
 impl Output {
-    /// The place `path` in the format of its name, or in `format` for `-`.
+    /// The place `path` in the format of its name, or in `format` where that does not say one.
     pub fn new(path: &Path, format: Option<&str>) -> Result<Self, Failure> {
         let to_stdout = path.as_os_str() == "-";
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        let wanted = match (to_stdout, format) {
-            (true, None) => {
-                return Err(Failure::usage(anyhow!("write to standard output: say which format with `--format`")));
-            }
-            (_, Some(format)) => format,
-            (false, None) => ending.as_deref().unwrap_or_default(),
-        };
+        let find = |name: &str| FORMATS.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
         let known = FORMATS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        let format = FORMATS.iter().find(|(name, _)| *name == wanted).map(|(_, format)| *format).ok_or_else(|| {
-            Failure::usage(anyhow!(
-                "write `{}`: `{wanted}` is no format that can be written; there are {known}",
-                path.display()
-            ))
-        })?;
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).filter(|_| !to_stdout);
+        let shown = path.display();
+        let format = match (ending.as_deref().and_then(find), format) {
+            (Some(format), _) => format,
+            (None, Some(format)) => find(format).ok_or_else(|| {
+                Failure::usage(anyhow!("`--format {format}`: there is no such format to write; there are {known}"))
+            })?,
+            (None, None) if to_stdout => {
+                return Err(Failure::usage(anyhow!(
+                    "write to standard output: say which format with `--format`: {known}"
+                )));
+            }
+            (None, None) => {
+                let why = match &ending {
+                    Some(ending) => format!("`{ending}` is no format that can be written"),
+                    None => "its name has no ending that says the format".into(),
+                };
+                return Err(Failure::usage(anyhow!(
+                    "write `{shown}`: {why}; there are {known}, or say it with `--format`"
+                )));
+            }
+        };
         if !to_stdout {
             check_place(path).map_err(Failure::usage)?;
         }
         Ok(Self { path: path.to_owned(), format })
     }
 
-    /// All the places that were given with `-o`; `format` is that of standard output.
+    /// All the places that were given with `-o`; `format` is for those whose name does not say it.
     pub fn all(paths: &[PathBuf], format: Option<&str>) -> Result<Vec<Self>, Failure> {
-        let is_stdout = |path: &PathBuf| path.as_os_str() == "-";
-        if format.is_some() && !paths.iter().any(is_stdout) {
-            return Err(Failure::usage(anyhow!("`--format` is for `-o -`; the name of a file says its format")));
-        }
         if let Some(twice) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
             return Err(Failure::usage(anyhow!("write `{}`: it is given twice", twice.1.display())));
         }
-        paths.iter().map(|path| Self::new(path, format.filter(|_| is_stdout(path)))).collect()
+        paths.iter().map(|path| Self::new(path, format)).collect()
+    }
+
+    /// Refuses, before anything is recorded, what [`Self::write`] would refuse afterwards.
+    pub fn check_events(&self, events: &[EventDescription]) -> Result<(), Failure> {
+        if self.is_stdout() && events.len() > 1 { Err(several_to_stdout(events)) } else { Ok(()) }
     }
 
     /// Whether this is standard output.
-    pub fn is_stdout(&self) -> bool {
+    fn is_stdout(&self) -> bool {
         self.path.as_os_str() == "-"
     }
 
@@ -76,16 +88,10 @@ impl Output {
     /// are several each under its own. Returns the files that were written.
     pub fn write(&self, profile: &Profile, events: &[EventId], write: Write1<'_>) -> Result<Vec<PathBuf>, Failure> {
         if self.is_stdout() {
-            let [event] = events else {
-                let names: Vec<_> = events.iter().map(|event| profile.events[event.index()].name.as_str()).collect();
-                return Err(Failure::usage(anyhow!(
-                    "write to standard output: there are several events ({})",
-                    names.join(", ")
-                )));
-            };
+            let [event] = events else { return Err(several_to_stdout(&profile.events)) };
             let mut stdout = BufWriter::new(io::stdout().lock());
-            write(self.format, profile, *event, &mut stdout).map_err(Failure::run)?;
-            stdout.flush().context("write to standard output").map_err(Failure::run)?;
+            let written = write(self.format, profile, *event, &mut stdout);
+            written.and_then(|()| Ok(stdout.flush()?)).context("write to standard output").map_err(Failure::stdout)?;
             return Ok(Vec::new());
         }
         events
@@ -109,24 +115,43 @@ impl Output {
             Ok(path) => return Ok(path),
             Err(error) => error.context(format!("write `{}`", path.display())),
         };
-        let name = path.file_name().unwrap_or_default();
-        let spare = std::env::temp_dir().join(format!("flamel-{}-{}", std::process::id(), name.to_string_lossy()));
-        match place(&spare, write) {
+        match save_elsewhere(path, write) {
             Ok(saved) => Err(error.context(format!("the result was saved as `{}` instead", saved.display()))),
             Err(_) => Err(error),
         }
     }
 }
 
+fn several_to_stdout(events: &[EventDescription]) -> Failure {
+    let names: Vec<_> = events.iter().map(|event| event.name.as_str()).collect();
+    Failure::usage(anyhow!(
+        "write to standard output: there are several events ({}), and room for one",
+        names.join(", ")
+    ))
+}
+
+/// A new file of a name that nobody can have put a link under.
+fn save_elsewhere(path: &Path, write: &dyn Fn(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut file = tempfile::Builder::new().prefix("flamel-").suffix(&format!("-{name}")).tempfile()?;
+    let mut out = BufWriter::new(file.as_file_mut());
+    write(&mut out)?;
+    out.flush()?;
+    drop(out);
+    give_to_caller(file.path());
+    let (_, saved) = file.keep()?;
+    Ok(saved)
+}
+
 fn place(path: &Path, write: &dyn Fn(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<PathBuf> {
     // A device or pipe is written as it is; a link's target is what is replaced.
     if fs::metadata(path).is_ok_and(|metadata| is_special(&metadata.file_type())) {
-        let mut out = BufWriter::new(File::options().write(true).open(path)?);
+        let mut out = BufWriter::new(open_special(path)?);
         write(&mut out)?;
         out.flush()?;
         return Ok(path.to_owned());
     }
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let target = end_of_links(path)?;
     let mut file = tempfile::Builder::new()
         .prefix(".flamel-")
         .permissions(Permissions::from_mode(0o666))
@@ -135,14 +160,41 @@ fn place(path: &Path, write: &dyn Fn(&mut dyn Write) -> anyhow::Result<()>) -> a
     write(&mut out)?;
     out.flush()?;
     drop(out);
-    // What is already there keeps its permissions and owner.
+    // What is already there keeps its owner and permissions, in this order: a change of owner
+    // takes some permissions away.
     if let Ok(metadata) = fs::metadata(&target) {
+        // Only root can give files away; everybody else owns what he may replace or makes it his.
+        let _ = chown(file.path(), Some(metadata.uid()), Some(metadata.gid()));
         file.as_file().set_permissions(metadata.permissions())?;
     } else {
         give_to_caller(file.path());
     }
     file.persist(&target).map_err(|error| error.error)?;
     Ok(path.to_owned())
+}
+
+/// Opens a device, or a pipe that somebody reads: without a reader one would wait for ever.
+fn open_special(path: &Path) -> anyhow::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| match errno {
+        Errno::NXIO => anyhow!("nobody reads the pipe"),
+        errno => errno.into(),
+    })?;
+    rustix::fs::fcntl_setfl(&file, OFlags::WRONLY)?;
+    Ok(file.into())
+}
+
+/// The file that a path leads to, also where links lead to a file that is not there yet.
+fn end_of_links(path: &Path) -> anyhow::Result<PathBuf> {
+    let mut at = path.to_owned();
+    // As many as the kernel follows (path_resolution(7)).
+    for _ in 0..40 {
+        match fs::read_link(&at) {
+            Ok(next) => at = folder_of(&at).join(next),
+            Err(_) => return Ok(at),
+        }
+    }
+    Err(anyhow!("its links lead in a circle"))
 }
 
 fn is_special(kind: &fs::FileType) -> bool {
@@ -218,7 +270,8 @@ mod tests {
         }
         assert!(Output::new(Path::new("-"), None).is_err());
         let svg = folder.path().join("x.svg");
-        assert!(Output::all(std::slice::from_ref(&svg), Some("svg")).is_err());
+        assert_eq!(Output::new(Path::new("/dev/null"), Some("folded")).unwrap().format, Format::Folded);
+        assert!(Output::new(Path::new("-"), Some("png")).is_err());
         assert!(Output::all(&[svg.clone(), svg], None).is_err());
     }
 

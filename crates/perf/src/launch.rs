@@ -13,8 +13,9 @@ use std::thread::JoinHandle;
 #[derive(Debug)]
 pub struct Waiting {
     pid: Pid,
-    go: std::fs::File,
-    spawner: JoinHandle<io::Result<Child>>,
+    /// Both are there until the child was let go.
+    go: Option<std::fs::File>,
+    spawner: Option<JoinHandle<io::Result<Child>>>,
 }
 
 impl Waiting {
@@ -45,7 +46,7 @@ impl Waiting {
             // The fork itself failed; why is what `spawn` returns.
             return Err(joined(spawner).err().unwrap_or_else(|| io::ErrorKind::Other.into()));
         }
-        Ok(Self { pid: Pid(u32::from_ne_bytes(pid)), go: go_write.into(), spawner })
+        Ok(Self { pid: Pid(u32::from_ne_bytes(pid)), go: Some(go_write.into()), spawner: Some(spawner) })
     }
 
     /// The child's number, which the command will have.
@@ -55,8 +56,21 @@ impl Waiting {
 
     /// Lets the child exec. Fails as the exec does: no such command, not permitted.
     pub fn go(mut self) -> io::Result<Child> {
-        self.go.write_all(&[1])?;
-        joined(self.spawner)
+        // Where the child was killed meanwhile, what `spawn` says of it is the better error.
+        let told = self.go.take().map_or(Ok(()), |mut go| go.write_all(&[1]));
+        match self.spawner.take() {
+            Some(spawner) => joined(spawner),
+            None => Err(told.err().unwrap_or_else(|| io::ErrorKind::Other.into())),
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // The child sees the pipe close, gives up, and reports that to `spawn`, which must still
+        // be there to hear it.
+        self.go.take();
+        self.spawner.take().map(joined);
     }
 }
 
@@ -94,9 +108,7 @@ mod tests {
     fn a_child_that_is_not_wanted_ends() {
         let waiting = Waiting::fork(Command::new("true")).unwrap();
         let pid = waiting.pid();
-        let Waiting { go, spawner, .. } = waiting;
-        drop(go);
-        assert!(joined(spawner).is_err());
+        drop(waiting);
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
     }
 }

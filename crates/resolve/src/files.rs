@@ -5,8 +5,9 @@
 use model::{FileIdentity, Inode, Mapping, NameMissing, Pid, text};
 use std::fs::File;
 use std::io::ErrorKind;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Finds the file behind a mapping.
@@ -50,19 +51,28 @@ pub(crate) fn shown(path: &[u8]) -> String {
 }
 
 fn open_if_same(path: &Path, identity: FileIdentity) -> Result<File, NameMissing> {
-    let file = File::open(path).map_err(|error| match error.kind() {
-        ErrorKind::PermissionDenied => NameMissing::Permission,
-        _ => NameMissing::FileGone,
-    })?;
-    let metadata = file.metadata().map_err(|_| NameMissing::FileGone)?;
+    // The profiled program may have put a pipe or a device there: opening that could wait for
+    // ever, or do something. So the place is looked at first, and then opened by its descriptor.
+    let place = File::options().read(true).custom_flags(O_PATH).open(path).map_err(missing)?;
+    let metadata = place.metadata().map_err(missing)?;
     if !metadata.is_file() {
         return Err(NameMissing::Unreadable);
     }
+    let file = File::open(format!("/proc/self/fd/{}", place.as_raw_fd())).map_err(missing)?;
     match identity {
         // Overlay and btrfs report another device number for the file than for its mapping, so
         // that only the inode's number is compared.
         FileIdentity::Inode(Inode { number, .. }) if number != metadata.ino() => Err(NameMissing::Replaced),
         _ => Ok(file),
+    }
+}
+
+const O_PATH: i32 = rustix::fs::OFlags::PATH.bits() as i32;
+
+fn missing(error: std::io::Error) -> NameMissing {
+    match error.kind() {
+        ErrorKind::PermissionDenied => NameMissing::Permission,
+        _ => NameMissing::FileGone,
     }
 }
 
@@ -92,6 +102,14 @@ mod tests {
         assert_eq!(LiveFiles.open(myself, &mapping(bytes, inode + 1)).err(), Some(NameMissing::Replaced));
         assert_eq!(LiveFiles.open(myself, &mapping(b"/no/such/file", 1)).err(), Some(NameMissing::FileGone));
         assert_eq!(LiveFiles.open(myself, &mapping(b"[stack]", 1)).err(), Some(NameMissing::FileGone));
+    }
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_binary_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        assert_eq!(open_if_same(&pipe, FileIdentity::Unknown).err(), Some(NameMissing::Unreadable));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(crate) fn name_advice(reason: NameMissing) -> Option<String> {
         NameMissing::Stripped => "install its debug symbols or build with `-g`",
         NameMissing::KernelHidden => "run as root or `sysctl kernel.kptr_restrict=0`",
         NameMissing::NoJitMap => {
-            "run it with its perf-map option, e.g. `node --perf-basic-prof`, `java -XX:+DumpPerfMapAtExit`"
+            "run it with its perf-map option, e.g. `node --perf-basic-prof`, `java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit`"
         }
         NameMissing::NotLookedUp | NameMissing::NoMapping | NameMissing::Unreadable | NameMissing::OutOfReach => {
             return None;

@@ -71,7 +71,7 @@ pub struct RecordArgs {
     #[arg(short = 'F', long, value_name = "HZ", conflicts_with = "count", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Sampling")]
     pub freq: Option<u64>,
     /// One sample every N of the event's unit
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Sampling")]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=i64::MAX as u64), help_heading = "Sampling")]
     pub count: Option<u64>,
     /// Event to sample, as perf names it; may be given more than once, or several with commas
     #[arg(short, long, value_name = "EVENT", help_heading = "Sampling")]

@@ -23,6 +23,9 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
     let request = request(&args)?;
     let stop = StopRequests::install().context("take over signals").map_err(Failure::run)?;
     let session = Session::prepare(request.clone()).map_err(capture_failure)?;
+    for output in &outputs {
+        output.check_events(&session.events())?;
+    }
     if !args.quiet {
         summary::remarks(&session.recording().remarks);
     }
@@ -43,12 +46,35 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
         summary::remarks(&outcome.remarks);
     }
 
-    let profile = name(run.resolver, &outcome, &args, &stop);
+    let done = deliver(run.resolver, &outcome, &request, &outputs, &args, &stop);
+    // Whatever became of the results, the command is not left behind.
+    let command = settle(outcome);
+    match (done, command) {
+        (Ok(()), command) => Ok(command.unwrap_or(ExitCode::SUCCESS)),
+        // There is nothing to show of a command that failed: its own code says more.
+        (Err(failure), Some(code)) if failure.is_no_samples() && code != ExitCode::SUCCESS => {
+            summary::warn(&format!("{:#}", failure.error));
+            Ok(code)
+        }
+        (Err(failure), _) => Err(failure),
+    }
+}
+
+/// From what was recorded to what was asked for.
+fn deliver(
+    resolver: Resolver,
+    outcome: &Outcome,
+    request: &Request,
+    outputs: &[Output],
+    args: &RecordArgs,
+    stop: &StopRequests,
+) -> Result<(), Failure> {
+    let profile = name(resolver, outcome, args, stop);
     let events = profile.events_with_samples();
     if events.is_empty() {
-        return Err(Failure::run(anyhow!("{}", summary::why_no_samples(&profile, &request, &outcome))));
+        return Err(Failure::no_samples(anyhow!("{}", summary::why_no_samples(&profile, request, outcome))));
     }
-    let written = write_all(&outputs, &profile, &events, &args);
+    let written = write_all(outputs, &profile, &events, args);
     if !args.quiet {
         events.iter().for_each(|&event| summary::print(&profile, event));
     }
@@ -59,7 +85,7 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
     if let (true, Some(first)) = (args.open, written.first()) {
         open::in_viewer(first);
     }
-    Ok(exit_code(outcome))
+    Ok(())
 }
 
 struct Run {
@@ -166,22 +192,22 @@ fn write_all(
     }
 }
 
-/// The command's own code, or 128 + its signal; 0 where there is no command or where we ended it
-/// ourselves because its time was up.
-fn exit_code(outcome: Outcome) -> ExitCode {
+/// Ends the command if it still runs. Gives its own code, or 128 + its signal; 0 where we ended
+/// it because its time was up; none where there is no command.
+fn settle(outcome: Outcome) -> Option<ExitCode> {
     let Outcome { command, ended, .. } = outcome;
-    let (status, we_ended_it) = match command {
-        None => return ExitCode::SUCCESS,
-        Some(CommandState::Ended(status)) => (status, false),
-        Some(CommandState::Running(child)) => match end(child, ended) {
-            Some(status) => (status, ended == Ended::TimeUp),
-            None => return ExitCode::from(signal_of(ended).map_or(0, |signal| 128 + signal as u8)),
-        },
+    let child = match command? {
+        CommandState::Ended(status) => return Some(ExitCode::from(code_of(status))),
+        CommandState::Running(child) => child,
     };
-    if we_ended_it && status.signal() == Some(rustix::process::Signal::TERM.as_raw()) {
-        return ExitCode::SUCCESS;
-    }
-    ExitCode::from(code_of(status))
+    let status = end(child, ended);
+    let by_us = status.is_none_or(|status| status.signal() == Some(rustix::process::Signal::TERM.as_raw()));
+    Some(match (status, ended) {
+        (_, Ended::Signal(signal)) if by_us => ExitCode::from(128 + signal as u8),
+        (_, Ended::TimeUp | Ended::TargetEnded) if by_us => ExitCode::SUCCESS,
+        (Some(status), _) => ExitCode::from(code_of(status)),
+        (None, _) => ExitCode::SUCCESS,
+    })
 }
 
 fn code_of(status: ExitStatus) -> u8 {

@@ -18,8 +18,8 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     for event in events {
         summary::table(&profile, event, args.top, &mut out)
             .context("write to standard output")
-            .map_err(Failure::run)?;
+            .map_err(Failure::stdout)?;
     }
-    out.flush().context("write to standard output").map_err(Failure::run)?;
+    out.flush().context("write to standard output").map_err(Failure::stdout)?;
     Ok(ExitCode::SUCCESS)
 }

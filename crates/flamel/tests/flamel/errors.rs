@@ -30,7 +30,13 @@ fn usage_errors_name_what_is_wrong() {
     refused(&["record", "-o", "no/such/folder/x.svg", "--", "true"], 2, &["no/such/folder", "mkdir"]);
     refused(&["record", "-o", "x.svg", "-o", "x.svg", "--", "true"], 2, &["twice"]);
     refused(&["record", "-o", "-", "--", "true"], 2, &["--format"]);
-    refused(&["record", "--format", "svg", "--", "true"], 2, &["--format"]);
+    refused(&["record", "--format", "png", "-o", "x", "--", "true"], 2, &["--format"]);
+    refused(
+        &["record", "-e", "cpu-clock,page-faults", "-o", "-", "--format", "folded", "--", "true"],
+        2,
+        &["several events"],
+    );
+    refused(&["record", "-e", "cpu-clock", "-e", "cpu-clock", "--", "true"], 2, &["twice"]);
     refused(&["record", "--colors", "mauve", "--", "true"], 2, &["hot"]);
 }
 
