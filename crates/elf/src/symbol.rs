@@ -3,7 +3,7 @@
 //! few of them are wanted.
 
 use crate::error::Error;
-use crate::headers::items;
+use crate::headers::{items, number};
 use crate::image::Image;
 use crate::section::Section;
 use object::Endianness;
@@ -23,6 +23,9 @@ pub struct Symbol {
     /// Whether its type says that it is a function. Hand-written assembly has labels without a
     /// type, too.
     pub is_function: bool,
+    /// Whether the name is kept for programs that were linked long ago, and new ones cannot link
+    /// to it (a hidden version of `.gnu.version`, `name@VERSION`).
+    pub is_superseded: bool,
     name: u32,
 }
 
@@ -43,6 +46,8 @@ pub struct SymbolTable<'a> {
     image: &'a Image,
     symbols: &'a Section,
     names: Option<&'a Section>,
+    /// Two bytes a symbol, in the symbols' order (`.gnu.version`).
+    versions: Option<&'a Section>,
 }
 
 impl Image {
@@ -58,8 +63,11 @@ impl Image {
 
     fn symbol_table(&self, name: &str) -> Option<SymbolTable<'_>> {
         let symbols = self.section(name)?;
-        let names = usize::try_from(symbols.link).ok().and_then(|index| self.sections().get(index));
-        Some(SymbolTable { image: self, symbols, names: names.filter(|section| section.has_bytes()) })
+        let linked =
+            |section: &Section| usize::try_from(section.link).ok().and_then(|index| self.sections().get(index));
+        let names = linked(symbols).filter(|section| section.has_bytes());
+        let versions = self.section(".gnu.version").filter(|versions| linked(versions) == Some(symbols));
+        Some(SymbolTable { image: self, symbols, names, versions })
     }
 }
 
@@ -113,11 +121,24 @@ impl SymbolTable<'_> {
         while left > 0 {
             let count = left.min(PIECE);
             let bytes = self.image.source.read(offset, count * size, what)?;
-            items::<S>(&bytes, what)?.iter().filter_map(|symbol| code_symbol(symbol, endian)).for_each(&mut visit);
+            let versions = self.versions((offset - self.symbols.file_offset) / size, count);
+            for (index, symbol) in items::<S>(&bytes, what)?.iter().enumerate() {
+                let version = versions.get(2 * index..).and_then(|bytes| number(bytes, 2, endian)).unwrap_or(0);
+                code_symbol(symbol, version, endian).into_iter().for_each(&mut visit);
+            }
             offset += count * size;
             left -= count;
         }
         Ok(())
+    }
+
+    /// The versions of `count` symbols from the `first` on; fewer where they cannot be read.
+    fn versions(&self, first: u64, count: u64) -> Vec<u8> {
+        let Some(versions) = self.versions else { return Vec::new() };
+        let (start, wanted) = (2 * first, 2 * count);
+        let len = wanted.min(versions.size.saturating_sub(start));
+        let offset = versions.file_offset.saturating_add(start);
+        self.image.source.read_up_to(offset, len, "the symbols' versions").unwrap_or_default()
     }
 
     /// The end of the section or segment that holds the address.
@@ -128,7 +149,7 @@ impl SymbolTable<'_> {
     }
 }
 
-fn code_symbol<S: Sym<Endian = Endianness>>(symbol: &S, endian: Endianness) -> Option<Symbol> {
+fn code_symbol<S: Sym<Endian = Endianness>>(symbol: &S, version: u64, endian: Endianness) -> Option<Symbol> {
     let is_function = matches!(symbol.st_type(), abi::STT_FUNC | abi::STT_GNU_IFUNC);
     // Local labels mark data and instruction sets.
     let is_label = symbol.st_type() == abi::STT_NOTYPE && symbol.st_bind() != abi::STB_LOCAL;
@@ -144,6 +165,7 @@ fn code_symbol<S: Sym<Endian = Endianness>>(symbol: &S, endian: Endianness) -> O
             _ => Binding::Global,
         },
         is_function,
+        is_superseded: version & u64::from(abi::VERSYM_HIDDEN.0) != 0,
         name: symbol.st_name(endian),
     })
 }

@@ -1,19 +1,30 @@
 //! Which of several symbols at one address names it. The choice is perf's, so that the two
 //! tools' stacks can be compared: no weak symbol where there is another, a global one before a
-//! local one, the fewest underscores in front, the longest name.
+//! local one, the fewest underscores in front, the longest name. One exception: a name that new
+//! programs cannot link to any more is no name for what they call, as glibc's `cfree` is for `free`.
 
 use elf::Binding;
 use std::cmp::Reverse;
 
+/// Whether new programs can link to a symbol.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Age {
+    /// They can, or versions do not tell.
+    Current,
+    /// Only programs that were linked long ago use it.
+    Superseded,
+}
+
 /// Orders symbols of one address; the smallest is the one to show.
-pub(crate) fn rank(binding: Binding, name: &[u8]) -> impl Ord + use<'_> {
+pub(crate) fn rank(binding: Binding, age: Age, name: &[u8]) -> impl Ord + use<'_> {
     let underscores = name.iter().take_while(|&&byte| byte == b'_').count();
     // The name itself decides last, so that the same file always gives the same answer.
-    (binding == Binding::Weak, binding == Binding::Local, underscores, Reverse(name.len()), name)
+    (binding == Binding::Weak, binding == Binding::Local, age, underscores, Reverse(name.len()), name)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::Age::{Current, Superseded};
     use super::rank;
     use elf::Binding::{Global, Local, Weak};
 
@@ -26,7 +37,15 @@ mod tests {
             ((Global, "do_sys_open"), (Global, "do_sys")),
             ((Local, "abc"), (Local, "abd")),
         ] {
-            assert!(rank(better.0, better.1.as_bytes()) < rank(worse.0, worse.1.as_bytes()), "{better:?} {worse:?}");
+            let [better_rank, worse_rank] =
+                [better, worse].map(|(binding, name)| rank(binding, Current, name.as_bytes()));
+            assert!(better_rank < worse_rank, "{better:?} {worse:?}");
         }
+    }
+
+    #[test]
+    fn what_new_programs_call_comes_first() {
+        assert!(rank(Global, Current, b"free") < rank(Global, Superseded, b"cfree"));
+        assert!(rank(Global, Superseded, b"cfree") < rank(Local, Current, b"__GI___libc_free"));
     }
 }

@@ -2,7 +2,7 @@
 //! programs. The kernel takes some 50 ms to print them, which is most of the time that it
 //! takes to name anything in it.
 
-use crate::alias;
+use crate::alias::{self, Age};
 use elf::Binding;
 use model::{Address, NameMissing};
 use std::fs::File;
@@ -61,7 +61,7 @@ impl KernelSymbols {
         symbols.dedup_by(|next, kept| {
             let same = next.start == kept.start;
             if let (true, Some(next_binding), Some(binding)) = (same, next.binding, kept.binding) {
-                let rank = |binding, at| alias::rank(binding, line(&text, at).name);
+                let rank = |binding, at| alias::rank(binding, Age::Current, line(&text, at).name);
                 if rank(next_binding, next.name) < rank(binding, kept.name) {
                     std::mem::swap(next, kept);
                 }

@@ -1,7 +1,7 @@
 //! Names from ELF symbol tables. The wanted addresses are few and the tables are long, so that
 //! the table is walked once past the sorted addresses, and not sorted itself.
 
-use crate::alias;
+use crate::alias::{self, Age};
 use elf::{Image, Symbol, SymbolTable};
 
 /// What a symbol table knows of an address.
@@ -85,17 +85,22 @@ impl Latest {
 fn best_name<'a>(table: &SymbolTable<'_>, aliases: impl Iterator<Item = &'a Symbol>) -> Option<Vec<u8>> {
     let named = aliases.filter_map(|symbol| {
         let mut name = table.name(symbol).ok()?;
-        // A version (`memcpy@@GLIBC_2.14`) is the linker's business.
+        let mut age = if symbol.is_superseded { Age::Superseded } else { Age::Current };
+        // A version is the linker's business: `memcpy@@GLIBC_2.14`, or `cfree@GLIBC_2.2.5` for one
+        // that it does not offer any more.
         if let Some(at) = name.iter().position(|&byte| byte == b'@').filter(|&at| at > 0) {
+            if name.get(at + 1) != Some(&b'@') {
+                age = Age::Superseded;
+            }
             name.truncate(at);
         }
-        (!name.is_empty()).then_some((symbol, name))
+        (!name.is_empty()).then_some((symbol, age, name))
     });
-    let best = named.min_by(|(a, a_name), (b, b_name)| {
-        let rank = |symbol: &Symbol, name| (!symbol.is_function, alias::rank(symbol.binding, name));
-        rank(a, a_name).cmp(&rank(b, b_name))
+    let best = named.min_by(|(a, a_age, a_name), (b, b_age, b_name)| {
+        let rank = |symbol: &Symbol, age, name| (!symbol.is_function, alias::rank(symbol.binding, age, name));
+        rank(a, *a_age, a_name).cmp(&rank(b, *b_age, b_name))
     });
-    best.map(|(_, name)| name)
+    best.map(|(_, _, name)| name)
 }
 
 fn in_one_section(image: &Image, start: Option<u64>, address: u64) -> bool {

@@ -148,3 +148,24 @@ fn the_vdso() {
     let address = u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap();
     assert_eq!(names(&shop.look_up("vdso", &[address + 1])[0]).unwrap(), ["__vdso_clock_gettime"]);
 }
+
+/// glibc keeps `cfree` for programs of long ago at the address of `free`; perf shows the longest.
+#[test]
+fn a_name_that_nobody_can_link_to_any_more_is_not_shown() {
+    let source = "
+int release(int x) { return x * 3 + 1; }
+int old_name(int) __attribute__((alias(\"release\")));
+__asm__(\".symver old_name, old_release@OLD\");
+";
+    let shop = Workshop::new("versions.c", source);
+    std::fs::write(shop.path("versions.map"), "OLD { };\nNEW { global: release; local: *; } OLD;\n").unwrap();
+    let flags = ["-O1", "-shared", "-fPIC", "-nostdlib", "-Wl,--version-script=versions.map", "versions.c", "-o"];
+    shop.run("gcc", &[&flags[..], &["versions.so"]].concat());
+    let release = shop.nm("versions.so", "release");
+    for strip in [false, true] {
+        if strip {
+            shop.run("strip", &["versions.so"]);
+        }
+        assert_eq!(names(&shop.look_up("versions.so", &[release])[0]).unwrap(), ["release"], "stripped: {strip}");
+    }
+}
