@@ -37,7 +37,8 @@ pub(crate) fn step_down(
     }
 }
 
-fn attempt<'a>(request: &Request, event: &'a EventSpec) -> refusal::Attempt<'a> {
+/// What was tried, for the explanation of a refusal.
+pub(crate) fn attempt<'a>(request: &Request, event: &'a EventSpec) -> refusal::Attempt<'a> {
     let target = match &request.target {
         Target::Command => refusal::Target::Command,
         Target::System => refusal::Target::System,

@@ -6,13 +6,15 @@ use model::CallGraph;
 use perf::limits::Limits;
 
 /// Side-band records are few: a page holds about forty.
-pub(crate) const SIDE_BAND_BYTES: usize = 128 << 10;
+const SIDE_BAND_BYTES: usize = 128 << 10;
 /// How long a ring is to last while the reader does not come round.
 const RING_SECONDS: f64 = 0.25;
 /// A sample without a copied stack takes about this much: thirty frames.
 const CHAIN_SAMPLE_BYTES: f64 = 320.0;
 const SMALLEST_RING: u64 = 256 << 10;
 const LARGEST_RING: u64 = 32 << 20;
+/// A ring for fewer samples than this would lose most of them.
+const FEWEST_SAMPLES: f64 = 8.0;
 /// What all sample rings together take at most.
 const ALL_RINGS: u64 = 256 << 20;
 /// What `auto` copies at most, bytes a second and CPU: 32 KiB a thousand times.
@@ -27,6 +29,16 @@ pub(crate) fn sample_ring(request: &Request, limits: &Limits, cpus: usize) -> u6
     prev_power_of_two(bytes.max(page_size()))
 }
 
+/// Whether a ring of this size holds a few samples, so that it is worth having.
+pub(crate) fn is_useful(request: &Request, ring_bytes: u64) -> bool {
+    ring_bytes as f64 >= FEWEST_SAMPLES * bytes_per_sample(request)
+}
+
+/// The bytes of the side-band ring beside a sample ring: less where there is little room at all.
+pub(crate) fn side_band_ring(sample_ring: u64) -> u64 {
+    prev_power_of_two((sample_ring / 2).clamp(2 * page_size(), SIDE_BAND_BYTES as u64))
+}
+
 /// Lets `auto` copy less where the larger copy would be too much for the CPUs or the rings.
 pub(crate) fn fit_stack_bytes(request: &mut Request, limits: &Limits, cpus: usize) {
     if request.call_graph != (CallGraph::Auto { stack_bytes: AUTO_STACK_BYTES }) {
@@ -39,6 +51,14 @@ pub(crate) fn fit_stack_bytes(request: &mut Request, limits: &Limits, cpus: usiz
     }
 }
 
+fn bytes_per_sample(request: &Request) -> f64 {
+    let stack_bytes = match request.call_graph {
+        CallGraph::Auto { stack_bytes } | CallGraph::Dwarf { stack_bytes } => f64::from(stack_bytes),
+        CallGraph::FramePointer | CallGraph::None => 0.0,
+    };
+    CHAIN_SAMPLE_BYTES + stack_bytes
+}
+
 /// What a busy CPU's samples come to, as far as the rate is known.
 fn bytes_per_second(request: &Request) -> f64 {
     let hz = match request.rate {
@@ -47,11 +67,7 @@ fn bytes_per_second(request: &Request) -> f64 {
         Some(Rate::Period(_)) => 10_000,
         None => DEFAULT_HZ,
     };
-    let stack_bytes = match request.call_graph {
-        CallGraph::Auto { stack_bytes } | CallGraph::Dwarf { stack_bytes } => f64::from(stack_bytes),
-        CallGraph::FramePointer | CallGraph::None => 0.0,
-    };
-    hz as f64 * (CHAIN_SAMPLE_BYTES + stack_bytes)
+    hz as f64 * bytes_per_sample(request)
 }
 
 fn default_ring_bytes(request: &Request) -> u64 {

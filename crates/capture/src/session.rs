@@ -127,13 +127,16 @@ impl Session {
         let Prepared { mut sampler, waiting, descriptions, busy, .. } = prepared;
         tell_what_runs(&request.target, observer);
 
+        let by_exec = request.target == Target::Command && request.delay.is_zero();
+        // What else runs is observed before the command begins.
+        let mut began = None;
+        if !by_exec && request.delay.is_zero() {
+            sampler.enable().map_err(|errno| Error::Io("enable the events", errno.into()))?;
+            began = Some(Instant::now());
+        }
         let mut child = waiting.map(|waiting| launch(waiting, &request)).transpose()?;
         let child_pidfd = child.as_ref().and_then(|child| pidfd(Pid(child.id())));
         let launched = Instant::now();
-        // A launched command's counters start with its exec; everything else, and whatever shall
-        // start later, is started here.
-        let mut began = None;
-        let by_exec = request.target == Target::Command && request.delay.is_zero();
         let busy_before = busy.measure();
         let mut samples = 0;
         let mut slowed = Vec::new();

@@ -3,10 +3,10 @@
 
 use crate::busy::Busy;
 use crate::error::Error;
-use crate::ladder::step_down;
+use crate::ladder::{attempt, step_down};
 use crate::proc_scan;
 use crate::request::{DEFAULT_HZ, Rate, Request, Target};
-use crate::ring_size::{self, SIDE_BAND_BYTES, page_size};
+use crate::ring_size::{self, page_size};
 use model::{CallGraph, Cpu, EventDescription, Recording, Sampling, Tid, Unit};
 use perf::events::{self, EventKind, EventSpec, Modifiers, Placement, Roots};
 use perf::limits::Limits;
@@ -50,6 +50,9 @@ pub fn prepare(request: &mut Request) -> Result<Prepared, Error> {
 
     remarks.extend(specs.iter().find_map(|spec| keep_to_clock_limit(spec, request.rate)));
     let sampler = loop {
+        if request.ring_bytes.is_none() && !ring_size::is_useful(request, ring_bytes) {
+            remarks.extend(follow_frame_pointers(request, &limits));
+        }
         let plan = plan(request, &limits, &specs, &cpus, &observed, ring_bytes);
         match Sampler::open(plan) {
             Ok(sampler) => break sampler,
@@ -59,7 +62,7 @@ pub fn prepare(request: &mut Request) -> Result<Prepared, Error> {
                     let attempt = RingAttempt { rings: 2 * cpus.len(), pages: pages * cpus.len() };
                     return Err(Error::Refused(refusal::explain_ring(errno, attempt, &limits).to_string()));
                 }
-                ring_bytes /= 2;
+                ring_bytes = (ring_bytes / 2).max(page_size());
             }
             Err(OpenFailure::Event(index, errno)) => {
                 remarks.extend(step_down(&mut specs, index, errno, request, &limits)?);
@@ -75,7 +78,7 @@ pub fn prepare(request: &mut Request) -> Result<Prepared, Error> {
         busy: Busy::of(&request.target, is_whole(request, &specs)),
     };
     if let Target::Processes(_) = request.target {
-        follow_new_threads(request, &observed, &mut prepared.sampler)?;
+        follow_new_threads(request, &observed, &specs, &limits, &mut prepared.sampler)?;
     }
     Ok(prepared)
 }
@@ -119,7 +122,7 @@ fn plan(
         start: if on_exec { Start::OnExec } else { Start::WhenTold },
         rate_limit: limits.max_sample_rate,
         sample_pages: (ring_bytes / page_size()) as usize,
-        side_band_pages: SIDE_BAND_BYTES / page_size() as usize,
+        side_band_pages: (ring_size::side_band_ring(ring_bytes) / page_size()) as usize,
     }
 }
 
@@ -185,6 +188,19 @@ fn wanted_cpus(request: &Request, limits: &Limits) -> Result<Vec<Cpu>, Error> {
     }
 }
 
+/// Copied stacks need rings that hold some of them; frame pointers come with less.
+fn follow_frame_pointers(request: &mut Request, limits: &Limits) -> Option<String> {
+    if !matches!(request.call_graph, CallGraph::Auto { .. }) {
+        return None;
+    }
+    request.call_graph = CallGraph::FramePointer;
+    Some(format!(
+        "stacks are followed by frame pointers only: what this user may lock for rings holds no copied ones; more \
+         with `sudo sysctl kernel.perf_event_mlock_kb={}`",
+        limits.mlock_kb.unwrap_or(516).max(516) * 8
+    ))
+}
+
 /// The kernel refuses rates above its limit; a lower one is better than none.
 fn keep_to_rate_limit(request: &mut Request, limits: &Limits) -> Option<String> {
     let wanted = match request.rate {
@@ -234,18 +250,33 @@ fn observed(request: &Request, waiting: Option<&Waiting>) -> Result<Observed, Er
 
 /// Threads that were started while the counters of the others were being opened are not
 /// inherited by anyone: look until no new one is found.
-fn follow_new_threads(request: &Request, observed: &Observed, sampler: &mut Sampler) -> Result<(), Error> {
+fn follow_new_threads(
+    request: &Request,
+    observed: &Observed,
+    specs: &[EventSpec],
+    limits: &Limits,
+    sampler: &mut Sampler,
+) -> Result<(), Error> {
     let (Target::Processes(pids), Observed::Threads(known)) = (&request.target, observed) else { return Ok(()) };
     let mut known = known.clone();
     loop {
-        let now = pids.iter().flat_map(|&pid| proc_scan::threads_of(pid).unwrap_or_default());
-        let new: Vec<Tid> = now.filter(|tid| !known.contains(tid)).collect();
+        let now: Vec<Tid> = pids.iter().flat_map(|&pid| proc_scan::threads_of(pid).unwrap_or_default()).collect();
+        // What was started by a thread that is observed already is observed with it.
+        known.extend(if request.inherit { sampler.inheritors() } else { Vec::new() });
+        let new: Vec<Tid> = now.into_iter().filter(|tid| !known.contains(tid)).collect();
         if new.is_empty() {
             return Ok(());
         }
         for tid in new {
             known.push(tid);
-            sampler.add_thread(tid).map_err(|_| Error::Usage(format!("thread {tid} cannot be observed")))?;
+            sampler.add_thread(tid).map_err(|failure| match failure {
+                OpenFailure::Event(index, errno) => {
+                    let attempt = attempt(request, &specs[index]);
+                    Error::Refused(refusal::explain(errno, &attempt, limits).to_string())
+                }
+                OpenFailure::Ring { errno, .. } => Error::Io("join a thread's events to the rings", errno.into()),
+                OpenFailure::NoThread => Error::TargetGone,
+            })?;
         }
     }
 }
@@ -255,7 +286,7 @@ fn is_whole(request: &Request, specs: &[EventSpec]) -> bool {
     request.cpus.is_none()
         && request.inherit
         && request.delay.is_zero()
-        && specs.iter().all(|spec| spec.modifiers == Modifiers::default() && spec.unit == Unit::Nanoseconds)
+        && specs.iter().all(|spec| spec.modifiers == Modifiers::default() && (is_clock(spec) || spec.is_cycles()))
 }
 
 fn recording(request: &Request, cpus: &[Cpu], remarks: Vec<String>) -> Recording {

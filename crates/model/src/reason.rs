@@ -5,6 +5,8 @@
 //! Three things can be missing, each with its own enum: a sample ([`SampleLoss`]), the outer
 //! frames of a stack ([`StackEnd`]), the name of a frame ([`NameMissing`]).
 
+use crate::EventId;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 macro_rules! reasons {
@@ -106,7 +108,7 @@ reasons! {
 /// follows from the samples themselves; here stands what left no sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    samples: [u64; SampleLoss::ALL.len()],
+    counts: BTreeMap<(SampleLoss, Option<EventId>), u64>,
     /// How often the kernel held an event back.
     pub throttled: u64,
     /// For how long, summed over CPUs.
@@ -114,26 +116,49 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Counts `count` samples or records that are missing because of `reason`.
+    /// Counts `count` samples or records that are missing because of `reason`, of whichever event.
     pub fn add(&mut self, reason: SampleLoss, count: u64) {
-        let slot = &mut self.samples[reason as usize];
-        *slot = slot.saturating_add(count);
+        self.add_to((reason, None), count);
     }
 
-    /// How many are missing because of `reason`.
+    /// Counts `count` samples of one event that are missing because of `reason`.
+    pub fn add_of(&mut self, event: EventId, reason: SampleLoss, count: u64) {
+        self.add_to((reason, Some(event)), count);
+    }
+
+    fn add_to(&mut self, key: (SampleLoss, Option<EventId>), count: u64) {
+        if count > 0 {
+            let sum = self.counts.entry(key).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+
+    /// How many are missing because of `reason`, of all events.
     pub fn count(&self, reason: SampleLoss) -> u64 {
-        self.samples[reason as usize]
+        self.sum(reason, |_| true)
     }
 
-    /// The reasons that took something, with how many.
+    /// The reasons that took something, with how many, of all events.
     pub fn iter(&self) -> impl Iterator<Item = (SampleLoss, u64)> + '_ {
         SampleLoss::ALL.iter().map(|&reason| (reason, self.count(reason))).filter(|(_, count)| *count > 0)
     }
 
+    /// The same for one event: what it has lost, and what nobody knows the event of.
+    pub fn iter_of(&self, event: EventId) -> impl Iterator<Item = (SampleLoss, u64)> + '_ {
+        let of_event = move |of: Option<EventId>| of.is_none_or(|of| of == event);
+        let counts = SampleLoss::ALL.iter().map(move |&reason| (reason, self.sum(reason, of_event)));
+        counts.filter(|(_, count)| *count > 0)
+    }
+
+    fn sum(&self, reason: SampleLoss, is_wanted: impl Fn(Option<EventId>) -> bool) -> u64 {
+        let wanted = self.counts.iter().filter(|((why, event), _)| *why == reason && is_wanted(*event));
+        wanted.fold(0, |sum, (_, count)| sum.saturating_add(*count))
+    }
+
     /// Adds what another stage has lost.
     pub fn merge(&mut self, other: &Losses) {
-        for (reason, count) in other.iter() {
-            self.add(reason, count);
+        for (&key, &count) in &other.counts {
+            self.add_to(key, count);
         }
         self.throttled += other.throttled;
         self.throttled_time += other.throttled_time;
@@ -143,6 +168,7 @@ impl Losses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::Id as _;
 
     #[test]
     fn every_reason_has_its_own_key_and_a_sentence() {
@@ -168,5 +194,17 @@ mod tests {
         assert_eq!(total.count(SampleLoss::RingFull), u64::MAX);
         assert_eq!(total.iter().count(), 1);
         assert_eq!(total.throttled, 1);
+    }
+
+    #[test]
+    fn an_event_answers_for_its_own_losses_and_for_those_of_nobody() {
+        let [first, second] = [0, 1].map(EventId::from_index);
+        let mut losses = Losses::default();
+        losses.add_of(first, SampleLoss::RingFull, 5);
+        losses.add(SampleLoss::Damaged, 1);
+        assert_eq!(losses.count(SampleLoss::RingFull), 5);
+        let both = [(SampleLoss::RingFull, 5), (SampleLoss::Damaged, 1)];
+        assert_eq!(losses.iter_of(first).collect::<Vec<_>>(), both);
+        assert_eq!(losses.iter_of(second).collect::<Vec<_>>(), both[1..]);
     }
 }

@@ -30,7 +30,10 @@ pub struct SampleRequest {
 /// The event `spec` with samples as `request` says, disabled until told or until an exec.
 pub fn sampling_attr(spec: &EventSpec, request: &SampleRequest) -> SampledEvent {
     let mut attr = spec.attr();
-    attr.sample_type = ID_FIELDS | u64::from(sys::PERF_SAMPLE_IP) | u64::from(sys::PERF_SAMPLE_PERIOD);
+    attr.sample_type = ID_FIELDS | u64::from(sys::PERF_SAMPLE_IP);
+    if states_period(&attr, request.sampling) {
+        attr.sample_type |= u64::from(sys::PERF_SAMPLE_PERIOD);
+    }
     attr.set_disabled(1);
     attr.set_sample_id_all(1);
     attr.set_inherit(request.inherit.into());
@@ -63,4 +66,38 @@ pub fn sampling_attr(spec: &EventSpec, request: &SampleRequest) -> SampledEvent 
         Placement::Cores(cpus) | Placement::Packages(cpus) => Some(cpus.clone()),
     };
     SampledEvent { attr, sampling: request.sampling, cpus }
+}
+
+/// Whether samples are to state their period. Where they are, the kernel gives a sample each time
+/// a software event, tracepoint or breakpoint fires, whatever the period
+/// (perf_swevent_event in kernel/events/core.c); without it, each sample stands for the period.
+pub(crate) fn states_period(attr: &sys::perf_event_attr, sampling: Sampling) -> bool {
+    let counts_each = match attr.type_ {
+        sys::PERF_TYPE_SOFTWARE => !is_clock(attr),
+        sys::PERF_TYPE_TRACEPOINT | sys::PERF_TYPE_BREAKPOINT => true,
+        _ => false,
+    };
+    !(counts_each && matches!(sampling, Sampling::Period(2..)))
+}
+
+/// Whether the event is one of the kernel's timers.
+pub(crate) fn is_clock(attr: &sys::perf_event_attr) -> bool {
+    attr.type_ == sys::PERF_TYPE_SOFTWARE && attr.config <= u64::from(sys::PERF_COUNT_SW_TASK_CLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_that_would_be_sampled_each_time_do_not_state_their_period() {
+        let attr = |type_, config| sys::perf_event_attr { type_, config, ..Default::default() };
+        let faults = attr(sys::PERF_TYPE_SOFTWARE, u64::from(sys::PERF_COUNT_SW_PAGE_FAULTS));
+        assert!(!states_period(&faults, Sampling::Period(100)));
+        assert!(states_period(&faults, Sampling::Period(1)));
+        assert!(states_period(&faults, Sampling::Frequency(100)));
+        assert!(!states_period(&attr(sys::PERF_TYPE_TRACEPOINT, 7), Sampling::Period(2)));
+        assert!(states_period(&attr(sys::PERF_TYPE_SOFTWARE, 0), Sampling::Period(100_000)));
+        assert!(states_period(&attr(sys::PERF_TYPE_HARDWARE, 0), Sampling::Period(100_000)));
+    }
 }

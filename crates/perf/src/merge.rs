@@ -50,6 +50,8 @@ pub struct Merger {
     /// How far each ring was looked at, and the time reached there.
     scanned: Vec<(u64, Time)>,
     scratch: Vec<u64>,
+    /// How far each ring was given out in the present pass.
+    done: Vec<Option<u64>>,
     position: TimePosition,
     released: Time,
     /// Records that came after later ones had been given out.
@@ -65,6 +67,7 @@ impl Merger {
             entries: Vec::new(),
             scanned: Vec::new(),
             scratch: Vec::new(),
+            done: Vec::new(),
             position,
             released: Time::default(),
             late: 0,
@@ -117,23 +120,35 @@ impl Merger {
         Some(Time::from_ns(ring.word(start + (word * size_of::<u64>()) as u64)))
     }
 
+    /// Shows what was looked at and not given out yet.
+    pub fn peek(&mut self, rings: &[impl Records], mut see: impl FnMut(&[u64])) {
+        for entry in &self.entries {
+            see(rings[entry.ring as usize].record(entry.position, entry.words as usize, &mut self.scratch));
+        }
+    }
+
     /// Gives out, in order, all records before `until`. The caller says by it that no ring will
     /// get an earlier one.
     pub fn release(&mut self, until: Time, rings: &mut [impl Records], mut sink: impl FnMut(&[u64])) {
         // The rings stand one after the other, each in order: runs that a stable sort merges.
         self.entries.sort_by_key(|entry| entry.time);
         let ready = self.entries.partition_point(|entry| entry.time < until);
-        let mut given = 0;
-        for entry in self.entries.drain(..ready) {
+        // Within a ring, entries are given out in the order of their positions: what lies before
+        // the end of the latest is done with.
+        self.done.clear();
+        self.done.resize(rings.len(), None);
+        for (given, entry) in self.entries.drain(..ready).enumerate() {
             let ring = &mut rings[entry.ring as usize];
             sink(ring.record(entry.position, entry.words as usize, &mut self.scratch));
             self.released = self.released.max(entry.time);
-            given += 1;
-            // Within a ring, entries are given out in the order of their positions.
             let end = entry.position + u64::from(entry.words) * size_of::<u64>() as u64;
-            if given % FREE_EVERY == 0 || end == self.scanned[entry.ring as usize].0 {
+            self.done[entry.ring as usize] = Some(end);
+            if given % FREE_EVERY == FREE_EVERY - 1 {
                 ring.free_until(end);
             }
+        }
+        for (ring, done) in rings.iter_mut().zip(&self.done) {
+            done.iter().for_each(|end| ring.free_until(*end));
         }
     }
 }
@@ -220,6 +235,17 @@ mod tests {
         push(&mut rings[0], SAMPLE, 12, 3);
         assert_eq!(payloads(&mut merger, &mut rings, 12), [1, 2]);
         assert_eq!(payloads(&mut merger, &mut rings, 13), [3]);
+    }
+
+    #[test]
+    fn room_is_given_back_though_the_latest_record_waits() {
+        let mut merger = Merger::new(POSITION);
+        let mut rings = [Memory::default()];
+        for pass in 0..4 {
+            (0..10).for_each(|n| push(&mut rings[0], SAMPLE, pass * 10 + n, n));
+            assert_eq!(payloads(&mut merger, &mut rings, pass * 10 + 9).len(), if pass == 0 { 9 } else { 10 });
+            assert_eq!(rings[0].unread().count(), 24);
+        }
     }
 
     #[test]

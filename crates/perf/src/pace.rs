@@ -1,8 +1,8 @@
 //! How fast an event fires, and how it is slowed down when the kernel holds it back.
 
+use crate::attr::{is_clock, states_period};
 use crate::sampler::SampledEvent;
 use model::{EventId, Sampling, Time};
-use perf_event_open_sys::bindings as sys;
 
 /// A change of pace after the kernel held an event back.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -18,11 +18,12 @@ pub struct Slowed {
 pub(crate) enum Pace {
     Frequency(u64),
     Period(u64),
-    /// A clock of the kernel. Its samples go on to state their first period after a change
-    /// (`last_period` is not touched by `__perf_event_period` in kernel/events/core.c), so what
-    /// is in force since when is kept here.
-    Clock {
+    /// A clock of the kernel, or an event whose samples do not state their period. A clock's go
+    /// on to state the first one after a change (`last_period` is not touched by
+    /// `__perf_event_period` in kernel/events/core.c), so what is in force since when is kept here.
+    Kept {
         period: u64,
+        is_clock: bool,
         changed: Option<Time>,
     },
 }
@@ -30,17 +31,22 @@ pub(crate) enum Pace {
 impl Pace {
     /// As it is asked for.
     pub(crate) fn of(event: &SampledEvent) -> Self {
-        let attr = &event.attr;
-        let is_clock = attr.type_ == sys::PERF_TYPE_SOFTWARE && attr.config <= u64::from(sys::PERF_COUNT_SW_TASK_CLOCK);
+        let is_clock = is_clock(&event.attr);
         match event.sampling {
             // The kernel turns the frequency of its clocks into a period once and for all
             // (perf_swevent_init_hrtimer in kernel/events/core.c).
-            Sampling::Frequency(hz) if is_clock => Self::Clock { period: 1_000_000_000 / hz.max(1), changed: None },
-            Sampling::Period(period) if is_clock => Self::Clock { period, changed: None },
+            Sampling::Frequency(hz) if is_clock => Self::kept(1_000_000_000 / hz.max(1), is_clock),
             Sampling::Frequency(hz) => Self::Frequency(hz),
+            Sampling::Period(period) if is_clock || !states_period(&event.attr, event.sampling) => {
+                Self::kept(period, is_clock)
+            }
             Sampling::Period(period) => Self::Period(period),
             Sampling::Unknown => Self::Period(1),
         }
+    }
+
+    fn kept(period: u64, is_clock: bool) -> Self {
+        Self::Kept { period, is_clock, changed: None }
     }
 
     /// Slows it to half, or to what `limit` (samples a second) surely allows if that is less.
@@ -57,8 +63,9 @@ impl Pace {
                 *period = period.saturating_mul(2);
                 *period
             }
-            Self::Clock { period, changed } => {
-                *period = period.saturating_mul(2).max(1_000_000_000 / allowed);
+            Self::Kept { period, is_clock, changed } => {
+                let least = if *is_clock { 1_000_000_000 / allowed } else { 0 };
+                *period = period.saturating_mul(2).max(least);
                 *changed = Some(now);
                 *period
             }
@@ -68,7 +75,7 @@ impl Pace {
     /// The period that a sample of this time really stands for, where it states another.
     pub(crate) fn corrected(&self, time: Option<Time>) -> Option<u64> {
         match *self {
-            Self::Clock { period, changed: Some(changed) } if time >= Some(changed) => Some(period),
+            Self::Kept { period, changed: Some(changed), .. } if time >= Some(changed) => Some(period),
             _ => None,
         }
     }
@@ -77,12 +84,10 @@ impl Pace {
     pub(crate) fn slower_than(&self, asked: Sampling) -> f64 {
         match (asked, *self) {
             (Sampling::Frequency(asked), Self::Frequency(hz)) => asked as f64 / hz as f64,
-            (Sampling::Frequency(asked), Self::Period(period) | Self::Clock { period, .. }) => {
+            (Sampling::Frequency(asked), Self::Period(period) | Self::Kept { period, .. }) => {
                 period as f64 * asked as f64 / 1e9
             }
-            (Sampling::Period(asked), Self::Period(period) | Self::Clock { period, .. }) => {
-                period as f64 / asked as f64
-            }
+            (Sampling::Period(asked), Self::Period(period) | Self::Kept { period, .. }) => period as f64 / asked as f64,
             (Sampling::Period(_), Self::Frequency(_)) | (Sampling::Unknown, _) => 1.0,
         }
     }
@@ -91,6 +96,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perf_event_open_sys::bindings as sys;
 
     fn clock(sampling: Sampling) -> Pace {
         let attr = sys::perf_event_attr { type_: sys::PERF_TYPE_SOFTWARE, config: 0, ..Default::default() };

@@ -24,13 +24,16 @@ pub struct Layout {
     pub sample_regs_intr: u64,
     /// `attr.sample_stack_user`
     pub sample_stack_user: u32,
+    /// What a sample stands for that does not state its period: `attr.sample_period`.
+    pub period: u64,
     /// Which registers the machine has.
     pub registers: RegisterSet,
 }
 
 impl Layout {
-    /// The layout of records that events with this attribute write on this machine.
-    pub fn of(attr: &sys::perf_event_attr) -> Self {
+    /// The layout of records that events with this attribute write on this machine, `period` being
+    /// what samples stand for that do not say it.
+    pub fn of(attr: &sys::perf_event_attr, period: u64) -> Self {
         Self {
             sample_type: attr.sample_type,
             read_format: attr.read_format,
@@ -38,6 +41,7 @@ impl Layout {
             sample_regs_user: attr.sample_regs_user,
             sample_regs_intr: attr.sample_regs_intr,
             sample_stack_user: attr.sample_stack_user,
+            period,
             registers: registers::NATIVE,
         }
     }
@@ -165,7 +169,7 @@ fn sample<'a>(
     let mut common = SampleId::default();
     let mut callchain = None;
     let mut leaf = &[][..];
-    let mut period = 1;
+    let mut period = layout.period;
     let mut branches = &[][..];
     let mut data_address = None;
     let mut registers = None;
@@ -433,6 +437,7 @@ mod tests {
             sample_regs_user: registers::X86_64.mask(),
             sample_regs_intr: 0,
             sample_stack_user: 16,
+            period: 3,
             registers: registers::X86_64,
         }
     }

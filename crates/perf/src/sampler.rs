@@ -13,7 +13,7 @@
 use crate::counter::{Counter, Scope};
 use crate::merge::{Merger, TimePosition};
 use crate::pace::{Pace, Slowed};
-use crate::record::{Decoded, Layout, decode};
+use crate::record::{Decoded, Header, Layout, decode};
 use crate::ring::Ring;
 use model::{Body, Cpu, Event, EventId, Losses, Lost, SampleLoss, Sampling, Throttle, Tid, Time, id::Id};
 use perf_event_open_sys::bindings as sys;
@@ -49,6 +49,16 @@ pub struct SampledEvent {
     pub sampling: Sampling,
     /// The only CPUs that have it; `None` where all have.
     pub cpus: Option<Vec<Cpu>>,
+}
+
+impl SampledEvent {
+    fn layout(&self) -> Layout {
+        let period = match self.sampling {
+            Sampling::Period(period) => period,
+            Sampling::Frequency(_) | Sampling::Unknown => 1,
+        };
+        Layout::of(&self.attr, period)
+    }
 }
 
 /// What to open.
@@ -131,8 +141,8 @@ impl Sampler {
     pub fn open(plan: Plan) -> Result<Self, OpenFailure> {
         let side_band_attr = side_band_attr(&plan);
         let mut sampler = Self {
-            layouts: plan.events.iter().map(|event| Layout::of(&event.attr)).collect(),
-            side_band_layout: Layout::of(&side_band_attr),
+            layouts: plan.events.iter().map(SampledEvent::layout).collect(),
+            side_band_layout: Layout::of(&side_band_attr, 1),
             reads_lost: true,
             cpus: plan.cpus.iter().map(|&cpu| CpuRings { cpu, side_band: None, samples: None }).collect(),
             rings: Vec::new(),
@@ -237,14 +247,29 @@ impl Sampler {
         OpenFailure::Ring { pages: self.plan.sample_pages + self.plan.side_band_pages + 2, errno }
     }
 
+    /// The threads that were started since the counters were opened, by threads whose counters
+    /// were: they have inherited them. Nothing is given out by it.
+    pub fn inheritors(&mut self) -> Vec<Tid> {
+        self.merger.scan(&mut self.rings);
+        let mut threads = Vec::new();
+        let (layout, no_event) = (&self.side_band_layout, |_| None);
+        self.merger.peek(&self.rings, |record| {
+            let is_fork = Header::of(record[0]).kind == sys::PERF_RECORD_FORK;
+            if let (true, Decoded::Event(event)) = (is_fork, decode(record, layout, no_event)) {
+                threads.push(event.task.tid);
+            }
+        });
+        threads
+    }
+
     /// Begins to count.
     pub fn enable(&self) -> rustix::io::Result<()> {
-        self.sampled.iter().try_for_each(|sampled| sampled.counter.enable())
+        all(self.sampled.iter().map(|sampled| sampled.counter.enable()))
     }
 
     /// Ends counting. What is in the rings can still be read.
     pub fn disable(&self) -> rustix::io::Result<()> {
-        self.sampled.iter().try_for_each(|sampled| sampled.counter.disable())
+        all(self.sampled.iter().map(|sampled| sampled.counter.disable()))
     }
 
     /// What to wait on: each becomes readable when its ring has filled to its watermark.
@@ -273,13 +298,17 @@ impl Sampler {
         for since in std::mem::take(&mut self.throttled_since).into_values() {
             self.losses.throttled_time += end.since(since);
         }
-        let kernel = |counters: &mut dyn Iterator<Item = &Counter>, told: u64, reads_lost| {
-            counters.filter_map(|counter| counter.lost(reads_lost).ok().flatten()).sum::<u64>().max(told)
-        };
-        let samples = kernel(&mut self.sampled.iter().map(|sampled| &sampled.counter), self.told_lost, self.reads_lost);
-        let side_band = kernel(&mut self.side_band.iter(), self.told_side_band_lost, self.reads_lost);
-        self.losses.add(SampleLoss::RingFull, samples);
-        self.losses.add(SampleLoss::SideBandLost, side_band);
+        // The kernel's own counts are whole; records of losses need room to be written.
+        let lost = |counter: &Counter| counter.lost(self.reads_lost).ok().flatten();
+        let of_side_band: u64 = self.side_band.iter().filter_map(lost).sum();
+        let mut of_samples = 0;
+        for sampled in &self.sampled {
+            let lost = lost(&sampled.counter).unwrap_or(0);
+            of_samples += lost;
+            self.losses.add_of(EventId::from_index(sampled.event), SampleLoss::RingFull, lost);
+        }
+        self.losses.add(SampleLoss::RingFull, self.told_lost.saturating_sub(of_samples));
+        self.losses.add(SampleLoss::SideBandLost, of_side_band.max(self.told_side_band_lost));
         self.losses.add(SampleLoss::OutOfOrder, self.merger.late);
         self.losses.add(SampleLoss::Damaged, self.merger.damaged);
         std::mem::take(&mut self.losses)
@@ -305,7 +334,10 @@ impl Sampler {
                 }
                 Decoded::Event(mut event) => {
                     if let Body::Sample(sample) = &mut event.body {
-                        let corrected = paces[sample.event.index()].corrected(event.time);
+                        // A change of pace reaches our own counters and what inherits from them
+                        // later, but not what has inherited already.
+                        let is_own = record.get(STREAM_ID) == record.get(IDENTIFIER);
+                        let corrected = paces[sample.event.index()].corrected(event.time).filter(|_| is_own);
                         sample.period = corrected.unwrap_or(sample.period);
                     }
                     sink(event);
@@ -351,6 +383,12 @@ impl Sampler {
     }
 }
 
+/// Does all of it, and gives the first error.
+fn all(results: impl Iterator<Item = rustix::io::Result<()>>) -> rustix::io::Result<()> {
+    // Collected first, so that an error does not end it early.
+    results.collect::<Vec<_>>().into_iter().collect()
+}
+
 /// The attribute of the dummy event that only brings side-band records.
 fn side_band_attr(plan: &Plan) -> sys::perf_event_attr {
     let mut attr = sys::perf_event_attr {
@@ -382,12 +420,19 @@ fn side_band_attr(plan: &Plan) -> sys::perf_event_attr {
 
 /// The fields that every record carries, at its start or at its end; every attribute asks for
 /// them, so that the time stands at the same place in all of them.
-pub(crate) const ID_FIELDS: u64 =
-    (sys::PERF_SAMPLE_IDENTIFIER | sys::PERF_SAMPLE_TID | sys::PERF_SAMPLE_TIME | sys::PERF_SAMPLE_CPU) as u64;
+pub(crate) const ID_FIELDS: u64 = (sys::PERF_SAMPLE_IDENTIFIER
+    | sys::PERF_SAMPLE_TID
+    | sys::PERF_SAMPLE_TIME
+    | sys::PERF_SAMPLE_STREAM_ID
+    | sys::PERF_SAMPLE_CPU) as u64;
 
 /// In samples: header, identifier, instruction pointer, task, time. At the end of other
-/// records: time, CPU, identifier.
-const TIME_POSITION: TimePosition = TimePosition { in_samples: 4, from_end: 3 };
+/// records: time, stream id, CPU, identifier.
+const TIME_POSITION: TimePosition = TimePosition { in_samples: 4, from_end: 4 };
+/// Where samples have the id of the event that was opened, and the id of the one that fired,
+/// which differ for what was inherited.
+const IDENTIFIER: usize = 1;
+const STREAM_ID: usize = 5;
 
 /// Samples hold their event's id in the second word, all else follows the common fields.
 fn layout_of<'a>(
@@ -398,7 +443,7 @@ fn layout_of<'a>(
 ) -> &'a Layout {
     record
         .get(1)
-        .filter(|_| crate::record::Header::of(record[0]).is_sample())
+        .filter(|_| Header::of(record[0]).is_sample())
         .and_then(|id| events.get(id))
         .map_or(side_band, |event| &layouts[event.index()])
 }

@@ -2,7 +2,7 @@
 
 use crate::files::{Files, shown};
 use elf::Image;
-use model::{BuildId, FileIdentity, FileOffset, Mapping, NameMissing, Pid};
+use model::{BuildId, FileIdentity, FileOffset, Inode, Mapping, NameMissing, Pid};
 use rustc_hash::FxHashMap;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
@@ -53,7 +53,7 @@ pub struct Binaries {
 impl Binaries {
     /// The file behind a mapping, opened if it is new.
     pub fn of(&mut self, process: Pid, mapping: &Mapping<'_>, files: &dyn Files) -> BinaryId {
-        let key = Key { path: mapping.path.into(), identity: mapping.identity };
+        let key = Key { path: mapping.path.into(), identity: without_generation(mapping.identity) };
         if let Some(&id) = self.ids.get(&key) {
             return id;
         }
@@ -112,11 +112,23 @@ impl Contents {
         Some(start.wrapping_sub(address))
     }
 
-    /// Whether a stack may end here: the function at the entry is the first of its thread, and
-    /// so is one for which `tables_say_so` and there are tables.
-    pub fn is_first_function(&self, address: u64, tables_say_so: bool) -> bool {
+    /// Whether the function at an ELF address is the first of its thread: the one at the entry,
+    /// or one that has no caller by its unwind table.
+    pub fn is_first_function(&self, address: u64) -> bool {
+        self.is_entry_function(address) || self.module.ends_stack(address)
+    }
+
+    fn is_entry_function(&self, address: u64) -> bool {
         self.entry_function.as_ref().is_some_and(|entry| entry.contains(&address))
-            || tables_say_so && self.image.function_containing(address).is_some()
+    }
+}
+
+/// The side-band records tell an inode's generation and /proc/PID/maps does not: it cannot be
+/// part of what tells files apart.
+fn without_generation(identity: FileIdentity) -> FileIdentity {
+    match identity {
+        FileIdentity::Inode(inode) => FileIdentity::Inode(Inode { generation: 0, ..inode }),
+        other => other,
     }
 }
 

@@ -84,8 +84,8 @@ fn name_files(
             Ok(contents) => {
                 let addresses: Vec<u64> = locations
                     .iter()
-                    // An offset outside all segments has no address; 0 has no symbol either.
-                    .map(|(_, offset)| contents.image.address_of(*offset).unwrap_or(0))
+                    // An offset outside all segments has no address, and nothing lies at the last one.
+                    .map(|(_, offset)| contents.image.address_of(*offset).unwrap_or(u64::MAX))
                     .collect();
                 let file = Binary { file: &contents.file, image: &contents.image, path: binary.path.as_ref() };
                 store(profile, ids, symbolizer.binary(&file, &addresses));

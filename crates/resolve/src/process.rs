@@ -5,6 +5,7 @@ use crate::files::Files;
 use crate::regions::{Code, Region, Regions};
 use model::{Mapping, Pid, Profile, StringId, TaskId, TaskIds, TaskInfo, Tid, text};
 use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 
 /// The parent of all kernel threads.
 const KTHREADD: Pid = Pid(2);
@@ -37,7 +38,12 @@ pub struct Processes {
     processes: FxHashMap<Pid, Process>,
     threads: FxHashMap<Tid, Thread>,
     generations: FxHashMap<Pid, u32>,
+    /// Threads that have ended, the first first.
+    ended: VecDeque<Tid>,
 }
+
+/// How many ended threads are remembered.
+const ENDED_KEPT: usize = 1024;
 
 impl Processes {
     /// The process of this number, which is made up if nothing told of it.
@@ -116,19 +122,29 @@ impl Processes {
             let process = self.process(child.pid, profile);
             *process = Process { regions, mappings_known, kernel_thread, name, ..*process };
         }
-        self.threads.remove(&child.tid);
+        self.ended.retain(|tid| *tid != child.tid);
+        self.forget_thread(child.tid);
         self.thread(child, profile).name = name;
     }
 
     /// The thread ended.
     pub fn exit(&mut self, ids: TaskIds) {
-        let Some(thread) = self.threads.get(&ids.tid) else { return };
-        let pid = thread.pid;
-        self.threads.remove(&ids.tid);
-        if let Some(process) = self.processes.get_mut(&pid) {
+        // A thread is sampled on its way out after its end was recorded: it is remembered for a
+        // while, and forgotten when its number is given to another or when many have come after.
+        self.ended.push_back(ids.tid);
+        if self.ended.len() > ENDED_KEPT
+            && let Some(oldest) = self.ended.pop_front()
+        {
+            self.forget_thread(oldest);
+        }
+    }
+
+    fn forget_thread(&mut self, tid: Tid) {
+        let Some(thread) = self.threads.remove(&tid) else { return };
+        if let Some(process) = self.processes.get_mut(&thread.pid) {
             process.threads = process.threads.saturating_sub(1);
             if process.threads == 0 {
-                self.processes.remove(&pid);
+                self.processes.remove(&thread.pid);
             }
         }
     }

@@ -93,7 +93,7 @@ impl Resolver {
 
     fn sample(&mut self, event: &Event<'_>, sample: &Sample<'_>) {
         if event.task.is_idle() && !self.idle {
-            self.profile.losses.add(SampleLoss::Idle, sample.count);
+            self.profile.losses.add_of(sample.event, SampleLoss::Idle, sample.count);
             return;
         }
         let task = self.processes.task(event.task, &mut self.profile);

@@ -81,9 +81,8 @@ impl UserStacks {
         self.walked.clear();
         let stop = self.unwinder.walk(process.regions.unwind_space(binaries), user, limit, &mut self.walked);
         let dropped = drop_what_is_no_code(&mut self.walked, process);
-        let tables_say_so = stop == Stop::EndOfStack && !dropped;
         match stop {
-            _ if self.first_functions.end(&mut self.walked, process, binaries, tables_say_so) => StackEnd::Bottom,
+            _ if self.first_functions.end(&mut self.walked, process, binaries) => StackEnd::Bottom,
             // The memory of a process that is starting or ending cannot be read.
             _ if user.stack.is_empty() => StackEnd::NoUserStack,
             Stop::CopyTooShort => StackEnd::CopyTooShort,
@@ -107,7 +106,7 @@ impl UserStacks {
             return None;
         }
         drop_what_is_no_code(&mut self.chain, process);
-        let whole = self.first_functions.end(&mut self.chain, process, binaries, false);
+        let whole = self.first_functions.end(&mut self.chain, process, binaries);
         let too_many = self.chain.len() > options.max_frames;
         self.chain.truncate(options.max_frames);
         Some(if whole && !too_many {
@@ -146,36 +145,30 @@ fn is_between_programs(sample: &Sample<'_>, process: &Process) -> bool {
 /// that costs a few system calls, and all stacks of a program end in the same places.
 #[derive(Default)]
 struct FirstFunctions {
-    known: FxHashMap<(BinaryId, u64, bool), bool>,
+    known: FxHashMap<(BinaryId, u64), bool>,
 }
 
 impl FirstFunctions {
-    /// Whether the frames, leaf first, reach the first function. What a walk found beyond the
-    /// function at an ELF entry is no caller, and is taken off.
-    fn end(
-        &mut self,
-        frames: &mut Vec<CodeAddress>,
-        process: &Process,
-        binaries: &Binaries,
-        tables_say_so: bool,
-    ) -> bool {
-        if frames.last().is_some_and(|last| self.has(*last, process, binaries, tables_say_so)) {
+    /// Whether the frames, leaf first, reach the first function. What a walk found beyond it is
+    /// no caller, and is taken off.
+    fn end(&mut self, frames: &mut Vec<CodeAddress>, process: &Process, binaries: &Binaries) -> bool {
+        // It is the last one in nearly all stacks.
+        if frames.last().is_some_and(|last| self.has(*last, process, binaries)) {
             return true;
         }
-        let entry = frames.iter().position(|frame| self.has(*frame, process, binaries, false));
-        frames.truncate(entry.map_or(frames.len(), |entry| entry + 1));
-        entry.is_some()
+        let first = frames.iter().position(|frame| self.has(*frame, process, binaries));
+        frames.truncate(first.map_or(frames.len(), |first| first + 1));
+        first.is_some()
     }
 
-    fn has(&mut self, frame: CodeAddress, process: &Process, binaries: &Binaries, tables_say_so: bool) -> bool {
+    fn has(&mut self, frame: CodeAddress, process: &Process, binaries: &Binaries) -> bool {
         let address = frame.lookup();
         let Some(region) = process.regions.find(address) else { return false };
         let Code::Binary(id) = region.code else { return false };
         let offset = region.offset_of(address);
-        *self.known.entry((id, offset.0, tables_say_so)).or_insert_with(|| {
+        *self.known.entry((id, offset.0)).or_insert_with(|| {
             let Ok(contents) = &binaries[id].contents else { return false };
-            let address = contents.image.address_of(offset);
-            address.is_some_and(|address| contents.is_first_function(address, tables_say_so))
+            contents.image.address_of(offset).is_some_and(|address| contents.is_first_function(address))
         })
     }
 }

@@ -101,9 +101,11 @@ fn each_is_credited_with_its_own_as_of_the_time() {
         event(child, 11, mapping(b"/bin/tool", 0x1000, 0x1000)),
         sample(child, 12, &USER_AT_0X1010),
         event(child, 13, Body::Exit),
-        // The number is used again, by a process that nobody told of.
+        // On its way out, a thread is sampled after its end was recorded.
         sample(child, 14, &USER_AT_0X1010),
         // A library takes the place of another.
+        event(child, 14, Body::Fork { parent }),
+        sample(child, 14, &USER_AT_0X1010),
         event(parent, 15, mapping(b"/lib/plugin.so", 0x1000, 0x1000)),
         sample(parent, 16, &USER_AT_0X1010),
         sample(other, 17, &USER_AT_0X1010),
@@ -111,12 +113,11 @@ fn each_is_credited_with_its_own_as_of_the_time() {
     events.iter().for_each(|event| resolver.event(event));
     let profile = finish(resolver);
     let expected = [
-        ("server", "server", 1),
+        ("server", "server", 2),
         ("server", "plugin.so", 1),
         ("worker", "server", 2),
         ("tool", "-", 1),
-        ("tool", "tool", 1),
-        (":20", "-", 1),
+        ("tool", "tool", 2),
         (":30", "-", 1),
     ];
     let expected: BTreeMap<_, _> =

@@ -1,6 +1,6 @@
 //! Which unwind tables apply where in a process's memory.
 
-use crate::signal_frame::SignalFrames;
+use crate::frame_kinds::FrameKinds;
 use elf::{SectionData, UnwindSections};
 use framehop::{ExplicitModuleSectionInfo, Unwinder as _, UnwinderNative};
 use rustc_hash::FxHashMap;
@@ -15,18 +15,18 @@ type Inner = UnwinderNative<Bytes, framehop::MayAllocateDuringUnwind>;
 #[derive(Clone, Debug)]
 pub struct Module {
     sections: ExplicitModuleSectionInfo<Bytes>,
-    signal_frames: SignalFrames,
+    kinds: FrameKinds,
 }
 
 impl Module {
     /// The tables of a file whose lowest ELF address is `base_address`. A file without any still counts as code, which is then walked by
     /// frame pointers.
     pub fn new(sections: UnwindSections, base_address: u64) -> Self {
-        let signal_frames = SignalFrames::new(&sections);
+        let kinds = FrameKinds::new(&sections);
         let (eh_frame_svma, eh_frame) = split(sections.eh_frame);
         let (eh_frame_hdr_svma, eh_frame_hdr) = split(sections.eh_frame_hdr);
         Self {
-            signal_frames,
+            kinds,
             sections: ExplicitModuleSectionInfo {
                 base_svma: base_address,
                 text_svma: sections.text,
@@ -39,6 +39,14 @@ impl Module {
                 ..Default::default()
             },
         }
+    }
+}
+
+impl Module {
+    /// Whether what lies at an ELF address (a look-up address) is the first function of a thread
+    /// by its unwind table: it has no caller.
+    pub fn ends_stack(&self, address: u64) -> bool {
+        self.kinds.ends_at(address)
     }
 }
 
@@ -60,7 +68,7 @@ struct Mapped {
     range: Range<u64>,
     /// To be subtracted from an address to get an ELF address, wrapping.
     bias: u64,
-    signal_frames: SignalFrames,
+    kinds: FrameKinds,
 }
 
 impl Default for AddressSpace {
@@ -73,7 +81,7 @@ impl AddressSpace {
     /// A file's code lies at `range`; its lowest ELF address would lie at `base`.
     pub fn map(&mut self, range: Range<u64>, base: u64, module: &Module) {
         let bias = base.wrapping_sub(module.sections.base_svma);
-        self.mapped.push(Mapped { range: range.clone(), bias, signal_frames: module.signal_frames.clone() });
+        self.mapped.push(Mapped { range: range.clone(), bias, kinds: module.kinds.clone() });
         self.signal_frames.get_mut().clear();
         self.inner.add_module(framehop::Module::new(String::new(), range, base, module.sections.clone()));
     }
@@ -83,7 +91,7 @@ impl AddressSpace {
     pub(crate) fn is_signal_frame(&self, address: u64) -> bool {
         *self.signal_frames.borrow_mut().entry(address).or_insert_with(|| {
             let mapped = self.mapped.iter().find(|mapped| mapped.range.contains(&address));
-            mapped.is_some_and(|mapped| mapped.signal_frames.has(address.wrapping_sub(mapped.bias)))
+            mapped.is_some_and(|mapped| mapped.kinds.has(address.wrapping_sub(mapped.bias)))
         })
     }
 }

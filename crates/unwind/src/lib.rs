@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod address_space;
-mod signal_frame;
+mod frame_kinds;
 mod unwinder;
 
 pub use address_space::{AddressSpace, Module};

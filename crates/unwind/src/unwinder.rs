@@ -1,6 +1,6 @@
 //! The walk from a sample's registers down its copied stack.
 
-use crate::{AddressSpace, signal_frame};
+use crate::{AddressSpace, frame_kinds};
 use framehop::{CacheNative, Error, FrameAddress, UnwindRegsNative, Unwinder as _};
 use model::{Address, CodeAddress, UserRegisters, UserState};
 
@@ -51,7 +51,7 @@ impl Unwinder {
                 at => CodeAddress::InstructionPointer(Address(at.address())),
             });
             let next = if in_trampoline {
-                signal_frame::leave(&mut registers, &mut read)
+                frame_kinds::leave(&mut registers, &mut read)
                     .map(|ip| Some(FrameAddress::InstructionPointer(ip)))
                     .map_err(Error::CouldNotReadStack)
             } else {

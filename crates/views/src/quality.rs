@@ -46,7 +46,7 @@ pub fn subtitle(profile: &Profile, event: EventId) -> String {
         _ => {}
     }
     parts.extend(profile.recording.duration.map(|span| format!("recorded for {}", duration(span))));
-    for (reason, count) in profile.losses.iter().filter(|(reason, _)| *reason != SampleLoss::Idle) {
+    for (reason, count) in profile.losses.iter_of(event).filter(|(reason, _)| *reason != SampleLoss::Idle) {
         parts.push(match reason {
             SampleLoss::RingFull => format!("{} lost", share_of_all(count, totals.count)),
             _ => format!("{} {}", thousands(count), reason.sentence()),
@@ -91,7 +91,7 @@ fn losses(profile: &Profile, event: EventId) -> Vec<String> {
     let kept = profile.totals(event).count;
     let mut lines: Vec<(u64, String)> = profile
         .losses
-        .iter()
+        .iter_of(event)
         .map(|(reason, count)| {
             let number = thousands(count);
             let sentence = reason.sentence();

@@ -111,7 +111,7 @@ pub struct RecordArgs {
     /// Do not show inlined functions
     #[arg(long, help_heading = "Output")]
     pub no_inline: bool,
-    /// Keep parameter lists, return types and hashes of names
+    /// Keep names as the linker knows them, mangled
     #[arg(long, help_heading = "Output")]
     pub raw_names: bool,
     /// Show nothing on standard error but warnings

@@ -1,7 +1,7 @@
 //! What is told on standard error: remarks, tables, what is missing, where the files are.
 
 use capture::{Ended, Outcome, Request, Target};
-use model::{EventId, Profile, SampleLoss};
+use model::{EventId, Profile, SampleLoss, Unit};
 use std::io::{self, Write, stderr};
 use std::path::PathBuf;
 use views::{TopOrder, TopTable, TopTextOptions, quality, write_top_table};
@@ -71,18 +71,21 @@ pub fn why_no_samples(profile: &Profile, request: &Request, outcome: &Outcome) -
     let lost = profile.losses.count(SampleLoss::RingFull);
     let idle = profile.losses.count(SampleLoss::Idle);
     let events: Vec<_> = profile.events.iter().map(|event| event.name.as_str()).collect();
+    let by_time = profile.events.iter().any(|event| event.unit == Unit::Nanoseconds);
     let cause = if lost > 0 {
         format!("all {lost} were lost: the ring buffer was full; give it more room with `-m 16M`")
     } else if idle > 0 {
         format!("all {idle} were of idle CPUs; show them with `--idle`")
     } else if outcome.duration.is_zero() {
         "it ended before sampling began; try a shorter `--delay`".into()
+    } else if !by_time {
+        "the event did not occur where it was looked for".into()
     } else if outcome.ended == Ended::CommandEnded && outcome.duration.as_millis() < 50 {
         "the command ended within milliseconds; sample more often with `-F 9970`, or give it more to do".into()
     } else if matches!(request.target, Target::Processes(_) | Target::Threads(_)) {
         "it used next to no CPU time meanwhile (it slept or waited); record longer with `-d`".into()
     } else {
-        "next to no CPU time was used (it slept or waited), or the event did not occur".into()
+        "next to no CPU time was used: it slept or waited".into()
     };
     format!("no samples of {} in {:.1} s: {cause}", events.join(", "), outcome.duration.as_secs_f64())
 }

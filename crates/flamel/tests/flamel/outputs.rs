@@ -54,5 +54,12 @@ fn root_tracepoints_and_breakpoints() {
     let sleeps = recorded.folded.only("sleeps_here");
     assert!((1..100).contains(&sleeps.total()), "{}", recorded.folded.largest(5));
     let page = record_command(&["-e", "page-faults", "-c", "1"], &[program.to_str().unwrap(), "0.1"]);
-    assert!(page.folded.total() > 20, "{}", page.folded.largest(5));
+    let faults = page.folded.total();
+    assert!(faults > 20, "{}", page.folded.largest(5));
+    // One sample in ten, each with the weight of ten.
+    let tenth = record_command(&["-e", "page-faults", "-c", "10"], &[program.to_str().unwrap(), "0.1"]);
+    let weights = tenth.folded.stacks.iter().map(|stack| stack.weight);
+    assert!(weights.clone().all(|weight| weight % 10 == 0), "{}", tenth.folded.largest(5));
+    let estimate = weights.sum::<u64>();
+    assert!(estimate.abs_diff(faults) <= faults / 3 + 10, "{estimate} of {faults}");
 }

@@ -1,20 +1,23 @@
-//! The way out of a signal handler. The kernel makes a handler return to a trampoline, above
+//! What a file's unwind table says of single frames: where a signal handler is left, and where a
+//! stack ends. The way out of a signal handler. The kernel makes a handler return to a trampoline, above
 //! which it has saved all registers of the interrupted code. The trampoline's unwind table says
 //! so by the mark `S` and by expressions that read memory, which framehop does not evaluate; so
 //! the step is done here, by the layout of the kernel's own frame.
 
 use elf::{SectionData, UnwindSections};
 use framehop::UnwindRegsNative;
-use gimli::{BaseAddresses, EhFrame, EhFrameHdr, EndianSlice, LittleEndian, UnwindSection as _};
+use gimli::{
+    BaseAddresses, EhFrame, EhFrameHdr, EndianSlice, LittleEndian, RegisterRule, UnwindContext, UnwindSection as _,
+};
 
-/// The trampolines of one file.
+/// The unwind table of one file, asked about single frames.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SignalFrames {
+pub(crate) struct FrameKinds {
     sections: Option<(SectionData, SectionData)>,
     text_start: u64,
 }
 
-impl SignalFrames {
+impl FrameKinds {
     pub(crate) fn new(sections: &UnwindSections) -> Self {
         let both = sections.eh_frame_hdr.clone().zip(sections.eh_frame.clone());
         Self { sections: both, text_start: sections.text.as_ref().map_or(0, |text| text.start) }
@@ -26,12 +29,33 @@ impl SignalFrames {
         self.find(address).unwrap_or(false)
     }
 
-    fn find(&self, address: u64) -> Option<bool> {
+    /// Whether the table says that what lies at the ELF address has no caller: the return address
+    /// is undefined there, as in `_start` and `clone`.
+    pub(crate) fn ends_at(&self, address: u64) -> bool {
+        self.row_has_no_caller(address).unwrap_or(false)
+    }
+
+    fn row_has_no_caller(&self, address: u64) -> Option<bool> {
         let (hdr, frame) = self.sections.as_ref()?;
-        let bases = BaseAddresses::default()
+        let (bases, eh_frame) = (self.bases(hdr, frame), EhFrame::from(EndianSlice::new(&frame.bytes, LittleEndian)));
+        let parsed = EhFrameHdr::new(&hdr.bytes, LittleEndian).parse(&bases, 8).ok()?;
+        let entry = parsed.table()?.fde_for_address(&eh_frame, &bases, address, EhFrame::cie_from_offset).ok()?;
+        let mut context = UnwindContext::new();
+        let row = entry.unwind_info_for_address(&eh_frame, &bases, &mut context, address).ok()?;
+        let return_address = row.register(entry.cie().return_address_register());
+        Some(matches!(return_address, None | Some(RegisterRule::Undefined)))
+    }
+
+    fn bases(&self, hdr: &SectionData, frame: &SectionData) -> BaseAddresses {
+        BaseAddresses::default()
             .set_eh_frame_hdr(hdr.addresses.start)
             .set_eh_frame(frame.addresses.start)
-            .set_text(self.text_start);
+            .set_text(self.text_start)
+    }
+
+    fn find(&self, address: u64) -> Option<bool> {
+        let (hdr, frame) = self.sections.as_ref()?;
+        let bases = self.bases(hdr, frame);
         let parsed = EhFrameHdr::new(&hdr.bytes, LittleEndian).parse(&bases, 8).ok()?;
         let table = parsed.table()?;
         let eh_frame = EhFrame::from(EndianSlice::new(&frame.bytes, LittleEndian));
