@@ -16,6 +16,7 @@ pub mod registers;
 mod attr;
 #[allow(unsafe_code)]
 mod counter;
+mod fields;
 #[allow(unsafe_code)]
 mod launch;
 mod merge;
@@ -23,6 +24,7 @@ mod pace;
 #[allow(unsafe_code)]
 mod ring;
 mod sampler;
+mod side_band;
 
 pub use attr::{SampleRequest, sampling_attr};
 pub use counter::{Counter, Scope};

@@ -2,11 +2,10 @@
 //! The layouts are those of `enum perf_event_type` in `include/uapi/linux/perf_event.h` and of
 //! perf_event_open(2), "Sampling"; every read is checked against the record's own size.
 
+use crate::fields::{Fields, SampleId, halves};
 use crate::registers::{self, RegisterSet};
-use model::{
-    Address, Body, BranchStack, BuildId, Callchain, Context, Cpu, Event, EventId, FileIdentity, FileOffset, Inode,
-    Lost, Mapping, Sample, TaskIds, Throttle, Time, UserState, text::until_nul,
-};
+use crate::side_band;
+use model::{Address, Body, BranchStack, Callchain, Context, Cpu, Event, EventId, Sample, Time, UserState};
 use perf_event_open_sys::bindings as sys;
 
 /// What a record's fields depend on: the attribute of the event that wrote it.
@@ -46,7 +45,7 @@ impl Layout {
         }
     }
 
-    fn has(&self, bit: sys::perf_event_sample_format) -> bool {
+    pub(crate) fn has(&self, bit: sys::perf_event_sample_format) -> bool {
         self.sample_type & u64::from(bit) != 0
     }
 }
@@ -109,54 +108,9 @@ pub fn decode<'a>(record: &'a [u64], layout: &Layout, event_of: impl Fn(u64) -> 
     let header = Header::of(first);
     let decoded = match header.kind {
         sys::PERF_RECORD_SAMPLE => sample(header, body, layout, event_of).map(Decoded::Event),
-        _ => side_band(header, body, layout, event_of),
+        _ => side_band::decode(header, body, layout, event_of),
     };
     decoded.unwrap_or(Decoded::Damaged)
-}
-
-/// Reads a record's fields one after the other; `None` once they are used up.
-struct Fields<'a> {
-    rest: &'a [u64],
-}
-
-impl<'a> Fields<'a> {
-    fn word(&mut self) -> Option<u64> {
-        let (&word, rest) = self.rest.split_first()?;
-        self.rest = rest;
-        Some(word)
-    }
-    /// The two 32-bit fields of a word.
-    fn halves(&mut self) -> Option<(u32, u32)> {
-        self.word().map(halves)
-    }
-    fn words(&mut self, count: u64) -> Option<&'a [u64]> {
-        let (words, rest) = self.rest.split_at_checked(usize::try_from(count).ok()?)?;
-        self.rest = rest;
-        Some(words)
-    }
-    /// `count` bytes, which the kernel pads to whole words.
-    fn bytes(&mut self, count: u64) -> Option<&'a [u8]> {
-        let words = self.words(count.div_ceil(8))?;
-        bytemuck::cast_slice(words).get(..usize::try_from(count).ok()?)
-    }
-    fn rest_as_bytes(&self) -> &'a [u8] {
-        bytemuck::cast_slice(self.rest)
-    }
-}
-
-fn halves(word: u64) -> (u32, u32) {
-    let [a, b, c, d, e, f, g, h] = word.to_ne_bytes();
-    (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]))
-}
-
-/// Task, time, CPU and event id, which samples hold at their start and other records at their
-/// end (`struct sample_id`).
-#[derive(Default)]
-struct SampleId {
-    task: TaskIds,
-    time: Option<Time>,
-    cpu: Option<Cpu>,
-    id: Option<u64>,
 }
 
 fn sample<'a>(
@@ -182,8 +136,7 @@ fn sample<'a>(
         leaf = fields.words(1)?;
     }
     if layout.has(sys::PERF_SAMPLE_TID) {
-        let (pid, tid) = fields.halves()?;
-        common.task = TaskIds::new(pid, tid);
+        common.task = fields.task()?;
     }
     if layout.has(sys::PERF_SAMPLE_TIME) {
         common.time = Some(Time::from_ns(fields.word()?));
@@ -281,153 +234,13 @@ fn skip_read(fields: &mut Fields<'_>, format: u64) -> Option<()> {
     Some(())
 }
 
-fn side_band<'a>(
-    header: Header,
-    body: &'a [u64],
-    layout: &Layout,
-    event_of: impl Fn(u64) -> Option<EventId>,
-) -> Option<Decoded<'a>> {
-    let (body, common) = split_sample_id(body, layout)?;
-    let mut fields = Fields { rest: body };
-    let mut task = common.task;
-    let body = match header.kind {
-        sys::PERF_RECORD_MMAP => {
-            task = task_of(&mut fields)?;
-            Body::Mapping(mapping(header, &mut fields, |_| Some(FileIdentity::Unknown))?)
-        }
-        sys::PERF_RECORD_MMAP2 => {
-            task = task_of(&mut fields)?;
-            Body::Mapping(mapping(header, &mut fields, |fields| mmap2_identity(header.misc, fields))?)
-        }
-        sys::PERF_RECORD_COMM => {
-            task = task_of(&mut fields)?;
-            let name = until_nul(fields.rest_as_bytes());
-            if u32::from(header.misc) & sys::PERF_RECORD_MISC_COMM_EXEC != 0 {
-                Body::Exec(name)
-            } else {
-                Body::Name(name)
-            }
-        }
-        sys::PERF_RECORD_FORK | sys::PERF_RECORD_EXIT => {
-            let (pid, parent_pid) = fields.halves()?;
-            let (tid, parent_tid) = fields.halves()?;
-            task = TaskIds::new(pid, tid);
-            if header.kind == sys::PERF_RECORD_EXIT {
-                Body::Exit
-            } else {
-                Body::Fork { parent: TaskIds::new(parent_pid, parent_tid) }
-            }
-        }
-        sys::PERF_RECORD_LOST => {
-            let writer = fields.word()?;
-            // Sampled events have a ring of their own: only samples are lost from it.
-            let samples_only = event_of(writer).is_some();
-            Body::Lost(Lost { count: fields.word()?, samples_only })
-        }
-        sys::PERF_RECORD_LOST_SAMPLES => Body::Lost(Lost { count: fields.word()?, samples_only: true }),
-        sys::PERF_RECORD_THROTTLE | sys::PERF_RECORD_UNTHROTTLE => {
-            fields.word()?;
-            let event = event_of(fields.word()?);
-            Body::Throttle(Throttle { event, begins: header.kind == sys::PERF_RECORD_THROTTLE })
-        }
-        sys::PERF_RECORD_READ
-        | sys::PERF_RECORD_AUX
-        | sys::PERF_RECORD_ITRACE_START
-        | sys::PERF_RECORD_SWITCH
-        | sys::PERF_RECORD_SWITCH_CPU_WIDE
-        | sys::PERF_RECORD_NAMESPACES
-        | sys::PERF_RECORD_KSYMBOL
-        | sys::PERF_RECORD_BPF_EVENT
-        | sys::PERF_RECORD_CGROUP
-        | sys::PERF_RECORD_TEXT_POKE
-        | sys::PERF_RECORD_AUX_OUTPUT_HW_ID => return Some(Decoded::Ignored),
-        _ => return Some(Decoded::Unknown),
-    };
-    Some(Decoded::Event(Event { time: common.time, cpu: common.cpu, task, body }))
-}
-
-fn task_of(fields: &mut Fields<'_>) -> Option<TaskIds> {
-    let (pid, tid) = fields.halves()?;
-    Some(TaskIds::new(pid, tid))
-}
-
-fn mapping<'a>(
-    header: Header,
-    fields: &mut Fields<'a>,
-    identity: impl FnOnce(&mut Fields<'a>) -> Option<FileIdentity>,
-) -> Option<Mapping<'a>> {
-    Some(Mapping {
-        start: Address(fields.word()?),
-        len: fields.word()?,
-        offset: FileOffset(fields.word()?),
-        identity: identity(fields)?,
-        path: until_nul(fields.rest_as_bytes()),
-        kernel: u32::from(header.misc) & sys::PERF_RECORD_MISC_CPUMODE_MASK == sys::PERF_RECORD_MISC_KERNEL,
-    })
-}
-
-/// What MMAP2 says of the file: its build id, or its place on a file system. Protection and
-/// flags follow and are passed over: only executable mappings are asked for.
-fn mmap2_identity(misc: u16, fields: &mut Fields<'_>) -> Option<FileIdentity> {
-    let file = fields.words(3)?;
-    fields.word()?;
-    if u32::from(misc) & sys::PERF_RECORD_MISC_MMAP_BUILD_ID != 0 {
-        // One byte of length, three of padding, twenty of build id.
-        let bytes: &[u8] = bytemuck::cast_slice(file);
-        let id = bytes[4..].get(..usize::from(bytes[0]))?;
-        return Some(BuildId::new(id).map_or(FileIdentity::Unknown, FileIdentity::BuildId));
-    }
-    let (major, minor) = halves(file[0]);
-    let (number, generation) = (file[1], file[2]);
-    Some(if number == 0 {
-        FileIdentity::Unknown
-    } else {
-        FileIdentity::Inode(Inode { major, minor, number, generation })
-    })
-}
-
-/// Splits `struct sample_id` off the end of a record's body.
-fn split_sample_id<'a>(body: &'a [u64], layout: &Layout) -> Option<(&'a [u64], SampleId)> {
-    let present = |bit| usize::from(layout.has(bit));
-    let words = [
-        sys::PERF_SAMPLE_TID,
-        sys::PERF_SAMPLE_TIME,
-        sys::PERF_SAMPLE_ID,
-        sys::PERF_SAMPLE_STREAM_ID,
-        sys::PERF_SAMPLE_CPU,
-        sys::PERF_SAMPLE_IDENTIFIER,
-    ]
-    .map(present)
-    .iter()
-    .sum();
-    let (body, trailer) = body.split_at_checked(body.len().checked_sub(words)?)?;
-    let mut fields = Fields { rest: trailer };
-    let mut common = SampleId::default();
-    if layout.has(sys::PERF_SAMPLE_TID) {
-        common.task = task_of(&mut fields)?;
-    }
-    if layout.has(sys::PERF_SAMPLE_TIME) {
-        common.time = Some(Time::from_ns(fields.word()?));
-    }
-    if layout.has(sys::PERF_SAMPLE_ID) {
-        common.id = Some(fields.word()?);
-    }
-    if layout.has(sys::PERF_SAMPLE_STREAM_ID) {
-        fields.word()?;
-    }
-    if layout.has(sys::PERF_SAMPLE_CPU) {
-        common.cpu = Some(Cpu(fields.halves()?.0));
-    }
-    if layout.has(sys::PERF_SAMPLE_IDENTIFIER) {
-        common.id = Some(fields.word()?);
-    }
-    Some((body, common))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Branch, UserRegisters, context_words as context, id::Id as _};
+    use model::{
+        Branch, FileIdentity, FileOffset, Inode, Lost, TaskIds, Throttle, UserRegisters, context_words as context,
+        id::Id as _,
+    };
 
     fn layout(sample_type: sys::perf_event_sample_format) -> Layout {
         Layout {
