@@ -14,11 +14,13 @@ ifneq ($(shell id -u),0)
 AS_ROOT := --config "target.'cfg(all())'.runner='sudo -E env PATH=$(PATH)'"
 endif
 
-# The picture of `make demo`, and further arguments of `make bench`, such as --rounds 11.
+# The picture of `make demo`, further arguments of `make bench`, such as --rounds 11, and for how long
+# `make fuzz` tries each decoder.
 PICTURE ?= flame.svg
 BENCH_ARGS ?=
+FUZZ_SECONDS ?= 300
 
-.PHONY: help demo test truth bench
+.PHONY: help demo test truth bench fuzz
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -44,3 +46,7 @@ bench: ## measure flamel beside perf, in turn: a Markdown table
 	scripts/packages.sh $(BENCH_NEEDS)
 	cargo build --release -p flamel -p testkit
 	$(TARGET)/release/bench $(BENCH_ARGS)
+
+fuzz: ## damaged inputs for every decoder, FUZZ_SECONDS (300) each; installs cargo-fuzz and nightly
+	scripts/packages.sh $(BUILD_NEEDS) g++:g++
+	fuzz/run.sh $(FUZZ_SECONDS)
