@@ -100,13 +100,56 @@ fn root_a_full_disk_loses_nothing() {
     }
     let program = workload::SHARES.build(Variant::default());
     let folder = tempfile::tempdir().unwrap();
+    let mounted = Mounted::tmpfs(folder.path(), "32k");
+    let (old, spare) = (mounted.0.join("x.svg"), tempfile::tempdir().unwrap());
+    std::fs::write(&old, "the picture before").unwrap();
     let finished = flamel()
-        .args(["record", "-o", "/dev/full", "-o"])
-        .arg(folder.path().join("x.folded"))
+        .args(["record", "-o"])
+        .arg(&old)
         .arg("--")
         .arg(&program)
         .arg("0.5")
-        .finish();
-    // A device has no ending that could name a format.
-    finished.exits_with(2);
+        .env("TMPDIR", spare.path())
+        .finish()
+        .exits_with(1);
+    assert!(finished.stderr.contains("No space left"), "{finished}");
+    assert!(finished.stderr.contains("saved as"), "{finished}");
+    assert_eq!(std::fs::read_to_string(&old).unwrap(), "the picture before");
+    assert_eq!(std::fs::read_dir(&mounted.0).unwrap().count(), 1);
+    let saved = std::fs::read_dir(spare.path()).unwrap().next().unwrap().unwrap().path();
+    assert!(std::fs::read_to_string(saved).unwrap().ends_with("</svg>\n"));
+}
+
+/// A file system of its own, gone when this is dropped.
+struct Mounted(std::path::PathBuf);
+
+impl Mounted {
+    fn tmpfs(at: &Path, size: &str) -> Self {
+        let options = format!("size={size}");
+        let mount = std::process::Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none"]).arg(at).status();
+        assert!(mount.unwrap().success());
+        Self(at.to_owned())
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn root_under_sudo_the_result_belongs_to_the_caller() {
+    use std::os::unix::fs::MetadataExt as _;
+    if !requires::root() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("in.folded"), "a;b 1\n").unwrap();
+    for _ in 0..2 {
+        let run = flamel().args(["graph", "in.folded", "-o", "x.svg"]).dir(folder.path());
+        run.env("SUDO_UID", "1234").env("SUDO_GID", "1235").finish().success();
+        let owner = std::fs::metadata(folder.path().join("x.svg")).unwrap();
+        assert_eq!((owner.uid(), owner.gid()), (1234, 1235));
+    }
 }

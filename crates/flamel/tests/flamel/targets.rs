@@ -1,6 +1,6 @@
 //! Whose work is sampled.
 
-use crate::{flamel, record, record_command};
+use crate::{record, record_command};
 use testkit::{Folded, Run, Variant, lock, requires, workload};
 
 #[test]
@@ -74,7 +74,7 @@ fn root_two_thousand_short_processes() {
     let _alone = lock::exclusive();
     let program = workload::STORM.build(Variant::without_frame_pointers());
     let recorded =
-        record_command(&["-F", "4999"], &[program.to_str().unwrap(), "5", "--processes", "1000", "--spin-us", "2000"]);
+        record_command(&["-F", "4999"], &[program.to_str().unwrap(), "10", "--processes", "2000", "--spin-us", "2000"]);
     let cpu_ns: f64 = recorded.finished.truth().number("cpu_ns");
     let inside = recorded.folded.only("in_short_process");
     inside.assert_every_stack_holds("main");
@@ -99,6 +99,9 @@ fn root_five_hundred_threads() {
     std::thread::sleep(std::time::Duration::from_millis(500));
     let attached = record(&["-p", &running.pid().to_string(), "-d", "1"], []);
     assert!(attached.folded.share_of("spin_in_thread") > 50.0, "{}", attached.folded.largest(5));
+    // No thread is counted twice: two CPUs cannot do more than two seconds in one.
+    let cpus = std::thread::available_parallelism().unwrap().get() as u64;
+    assert!(attached.folded.total() < cpus * 1_150_000_000, "{}", attached.folded.total());
 }
 
 #[test]
@@ -121,6 +124,55 @@ fn root_a_binary_that_was_deleted_or_replaced() {
     std::fs::copy("/bin/true", &copy).unwrap();
     let replaced = record(&["-p", &pid, "-d", "1"], []);
     assert!(replaced.folded.share_of("leaf_60") > 40.0, "{}", replaced.folded.largest(5));
+}
+
+#[test]
+fn root_a_program_that_only_its_own_mount_namespace_has() {
+    if !requires::root() || !requires::program("unshare", "util-linux") {
+        return;
+    }
+    let program = workload::SHARES.build(Variant::without_frame_pointers());
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        "mount -t tmpfs none {0} && cp {1} {0}/hidden && exec {0}/hidden 30",
+        folder.path().display(),
+        program.display()
+    );
+    let running = Run::new("unshare").args(["-m", "sh", "-c", &script]).start();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    assert!(!folder.path().join("hidden").exists());
+    let recorded = record(&["-p", &running.pid().to_string(), "-d", "1"], []);
+    recorded.folded.only("leaf_60").assert_every_stack_holds("main");
+    assert!(recorded.folded.share_of("leaf_60") > 40.0, "{}", recorded.folded.largest(5));
+}
+
+#[test]
+fn root_a_process_and_the_children_that_it_starts() {
+    if !requires::root() {
+        return;
+    }
+    let program = workload::STORM.build(Variant::default());
+    let running = Run::new(&program).args(["30", "--processes", "3000", "--spin-us", "3000"]).start();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let pid = running.pid().to_string();
+    let with = record(&["-p", &pid, "-d", "1", "-F", "1999"], []);
+    assert!(with.folded.share_of("in_short_process") > 10.0, "{}", with.folded.largest(5));
+    let without = record(&["-p", &pid, "-d", "1", "-F", "1999", "--no-inherit"], []);
+    assert_eq!(without.folded.share_of("in_short_process"), 0.0, "{}", without.folded.largest(5));
+}
+
+#[test]
+fn root_idle_cpus_are_left_out_unless_asked_for() {
+    if !requires::root() {
+        return;
+    }
+    let _alone = lock::exclusive();
+    let without = record(&["-a", "-d", "1"], []);
+    assert_eq!(without.folded.only("swapper").total(), 0);
+    assert!(without.finished.stderr.contains("idle CPUs left out"), "{}", without.finished.stderr);
+    let with = record(&["-a", "-d", "1", "--idle"], []);
+    let idle: u64 = with.folded.stacks.iter().filter(|s| s.frames[0].starts_with("swapper")).map(|s| s.weight).sum();
+    assert!(idle > 100_000_000, "{}", with.folded.largest(5));
 }
 
 #[test]
@@ -154,5 +206,4 @@ fn own_processes_without_root() {
     let refused = Run::new(&copies[1]).user(nobody, nobody).args(["record", "-a", "-d", "1", "-o"]).arg(&out).finish();
     let refused = refused.exits_with(2);
     assert!(refused.stderr.contains("perf_event_paranoid"), "{}", refused.stderr);
-    let _ = flamel;
 }

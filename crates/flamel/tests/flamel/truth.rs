@@ -26,8 +26,10 @@ fn shares(seconds: u32, variant: Variant, call_graph: &str, within: f64) -> Reco
 /// before `main` the dynamic loader's.
 fn assert_whole(recorded: &Recorded) {
     recorded.folded.only("main").assert_every_stack_holds("_start");
-    for level in ["level_01", "level_15"] {
-        recorded.folded.only("leaf_60").assert_every_stack_holds(level);
+    for leaf in ["leaf_60", "leaf_30", "leaf_10"] {
+        for caller in ["level_01", "level_15", "main", "_start"] {
+            recorded.folded.only(leaf).assert_every_stack_holds(caller);
+        }
     }
 }
 
@@ -69,7 +71,9 @@ fn truth_shares_within_one_point_in_twenty_seconds() {
         }
     }
     let recorded = shares(20, Variant::default(), "fp", 1.0);
-    recorded.folded.only("leaf_60").assert_every_stack_holds("main");
+    for leaf in ["leaf_60", "leaf_30", "leaf_10"] {
+        recorded.folded.only(leaf).assert_every_stack_holds("main");
+    }
 }
 
 #[test]
