@@ -28,6 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
         image.address_of(FileOffset(place));
     }
     let _ = image.unwind_sections();
+    let _ = image.stubs();
     let _ = (image.segments(), image.machine(), image.damage().map(ToString::to_string));
     let _ = (image.build_id(), image.debug_link(), image.has_symbols(), image.has_debug_info());
 });

@@ -3,7 +3,7 @@
 //! ```text
 //!  open file or bytes ──► Source (bounded reads) ──► Headers ──► Image ──┬─ identity, addresses
 //!                                                                       ├─ sections, UnwindSections
-//!                                                                       └─ symbols, extents of functions
+//!                                                                       └─ symbols, stubs, extents of functions
 //! ```
 //!
 //! A file that is mapped and then cut by somebody kills its reader with SIGBUS, so that all is
@@ -20,6 +20,7 @@ mod image;
 mod note;
 mod section;
 mod source;
+mod stub;
 mod symbol;
 mod unwind_sections;
 
@@ -28,5 +29,6 @@ pub use headers::{Machine, Segment};
 pub use image::Image;
 pub use note::DebugLink;
 pub use section::{Section, SectionData};
+pub use stub::Stub;
 pub use symbol::{Binding, Symbol, SymbolTable};
 pub use unwind_sections::UnwindSections;

@@ -25,6 +25,8 @@ pub struct Section {
     pub(crate) kind: abi::SectionType,
     /// Its `sh_link`.
     pub(crate) link: u32,
+    /// Its `sh_entsize`.
+    pub(crate) entry_size: u64,
     compressed: bool,
 }
 
@@ -115,6 +117,7 @@ impl Section {
             address: header.sh_addr(endian).into(),
             kind: header.sh_type(endian),
             link: header.sh_link(endian),
+            entry_size: header.sh_entsize(endian).into(),
             compressed: header.sh_flags(endian).contains(abi::SHF_COMPRESSED),
         }
     }

@@ -2,7 +2,7 @@
 //! table is walked piece by piece and names are read one by one, since both can be 20 MB and
 //! few of them are wanted.
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::headers::{items, number};
 use crate::image::Image;
 use crate::section::Section;
@@ -85,11 +85,36 @@ impl SymbolTable<'_> {
     /// The name of a symbol of this table, as bytes that need not be UTF-8; what is longer
     /// than 64 KiB is cut. Empty where it has none.
     pub fn name(&self, symbol: &Symbol) -> Result<Vec<u8>, Error> {
+        self.text(symbol.name)
+    }
+
+    /// The name of the symbol at `index`, whatever it stands for; as [`Self::name`].
+    pub(crate) fn name_at(&self, index: u32) -> Result<Vec<u8>, Error> {
+        match self.image.is_64bit() {
+            true => self.text(self.name_start::<Sym64<Endianness>>(index)?),
+            false => self.text(self.name_start::<Sym32<Endianness>>(index)?),
+        }
+    }
+
+    fn name_start<S: Sym<Endian = Endianness>>(&self, index: u32) -> Result<u32, Error> {
+        let what = "a symbol";
+        let size = size_of::<S>() as u64;
+        let offset = u64::from(index) * size;
+        if offset.saturating_add(size) > self.symbols.size {
+            return Err(Error::new(ErrorKind::Damaged, what));
+        }
+        let bytes = self.image.source.read(self.symbols.file_offset.saturating_add(offset), size, what)?;
+        let symbol = items::<S>(&bytes, what)?.first().ok_or_else(|| Error::new(ErrorKind::Damaged, what))?;
+        Ok(symbol.st_name(self.image.headers.endian))
+    }
+
+    /// The text at `start` of the table's names.
+    fn text(&self, start: u32) -> Result<Vec<u8>, Error> {
         /// Few names are longer, so that one read is enough.
         const USUAL: u64 = 256;
         const LIMIT: u64 = 64 << 10;
         let Some(names) = self.names else { return Ok(Vec::new()) };
-        let start = u64::from(symbol.name);
+        let start = u64::from(start);
         let left = names.size.saturating_sub(start);
         let mut len = USUAL;
         loop {

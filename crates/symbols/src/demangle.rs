@@ -14,16 +14,25 @@ use std::fmt::{self, Write as _};
 ///
 /// A suffix by which the compiler tells copies of a function apart (`.cold`, `.isra.0`) stays
 /// as ` [clone .cold]`, the way binutils writes it. One that only makes a name unique among
-/// files (`.llvm.<hash>`, `.lto_priv.0`) goes.
+/// files (`.llvm.<hash>`, `.lto_priv.0`) goes. The `@plt` of a stub stays as it is.
 pub fn demangle(name: &str) -> Cow<'_, str> {
-    let demangled = if name.starts_with("_R") || is_legacy_rust(name) {
+    const STUB: &str = "@plt";
+    let demangled = match name.strip_suffix(STUB) {
+        Some(function) => demangled(function).map(|readable| readable + STUB),
+        None => demangled(name),
+    };
+    demangled.map_or(Cow::Borrowed(name), Cow::Owned)
+}
+
+/// `None` where the name is not mangled.
+fn demangled(name: &str) -> Option<String> {
+    if name.starts_with("_R") || is_legacy_rust(name) {
         rust(name)
     } else if name.starts_with("_Z") {
         cpp(name)
     } else {
         None
-    };
-    demangled.map_or(Cow::Borrowed(name), Cow::Owned)
+    }
 }
 
 /// No name that a person could read is longer. Substitutions of both schemes can double a name
@@ -183,6 +192,7 @@ mod tests {
             ("_Z3fooIiEPFvvET_", "foo<int>"),
             ("_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector<int, std::allocator<int> >::push_back"),
             ("_ZN3FooclEi", "Foo::operator()"),
+            ("_ZN3FooclEi@plt", "Foo::operator()@plt"),
             ("_ZNK3FooclEv", "Foo::operator()"),
             ("_ZlsRSoRK3Foo", "operator<<"),
             ("_ZN3FooltERKS_", "Foo::operator<"),

@@ -6,7 +6,7 @@ use crate::demangle::demangle;
 use crate::kernel::KernelSymbols;
 use crate::perf_map_file::read_perf_map;
 use crate::symbol_names::{self, Known};
-use elf::Image;
+use elf::{Image, Stub};
 use model::{Address, NameMissing, Pid};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -180,7 +180,8 @@ impl Symbolizer {
 }
 
 /// The names that the symbol tables give: the debug file's, whose table is whole, then the
-/// binary's own.
+/// binary's own. What they do not know may be a stub through which another file's function is
+/// called, `NAME@plt`.
 fn known(image: &Image, separate: Option<&Image>, addresses: &[u64]) -> Vec<Known> {
     let mut known = vec![Known::Nothing; addresses.len()];
     let tables = [
@@ -199,7 +200,22 @@ fn known(image: &Image, separate: Option<&Image>, addresses: &[u64]) -> Vec<Know
             }
         }
     }
+    let is_unknown = |known: &Known| !matches!(known, Known::Inside(_));
+    if known.iter().any(is_unknown) {
+        // Stubs that cannot be read are as nameless as they were.
+        let stubs = image.stubs().unwrap_or_default();
+        for (address, known) in addresses.iter().zip(&mut known).filter(|(_, known)| is_unknown(known)) {
+            if let Some(stub) = stub_at(&stubs, *address) {
+                *known = Known::Inside([&stub.name[..], b"@plt"].concat());
+            }
+        }
+    }
     known
+}
+
+fn stub_at(stubs: &[Stub], address: u64) -> Option<&Stub> {
+    let after = stubs.partition_point(|stub| stub.addresses.start <= address);
+    stubs[..after].last().filter(|stub| stub.addresses.contains(&address))
 }
 
 fn readable(symbol: &str, raw: bool) -> Cow<'_, str> {

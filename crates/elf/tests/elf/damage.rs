@@ -18,6 +18,7 @@ fn exercise(bytes: Vec<u8>) -> Result<(), ErrorKind> {
         let _ = table.for_each(|symbol| _ = table.name(&symbol));
     }
     let _ = image.unwind_sections();
+    let _ = image.stubs();
     let _ = image.text();
     let entry = image.entry().unwrap_or(0);
     for address in [0, 1, entry, entry.wrapping_add(5), image.base_address(), u64::MAX] {

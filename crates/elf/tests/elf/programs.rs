@@ -146,3 +146,31 @@ fn an_image_outlives_the_path_and_the_descriptor() {
     fn is_shared_between_threads<T: Send + Sync>(_: &T) {}
     is_shared_between_threads(&image);
 }
+
+/// Each kind of table that gcc and binutils make: lazy, eager (`.plt.got`), with `endbr64`.
+#[test]
+fn stubs_are_those_that_objdump_names() {
+    let shop = Workshop::new();
+    for flags in
+        [&["-Wl,-z,lazy"][..], &["-Wl,-z,now", "-fno-plt"], &["-fcf-protection", "-Wl,-z,ibtplt"], &["-static"]]
+    {
+        let image = open(&shop.gcc("main.c", flags));
+        let stubs = image.stubs().unwrap();
+        let output = Command::new("objdump").args(["-d", "program"]).current_dir(shop.path("")).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        // `0000000000001030 <printf@plt>:`, the header of the table being an offset to one.
+        let told = text.lines().filter_map(|line| line.strip_suffix("@plt>:")?.split_once(" <"));
+        let told: Vec<(u64, &str)> =
+            told.map(|(address, name)| (u64::from_str_radix(address, 16).unwrap(), name)).collect();
+        let found = stubs.iter().map(|stub| (stub.addresses.start, std::str::from_utf8(&stub.name).unwrap()));
+        let found: Vec<(u64, &str)> = found.collect();
+        // In a table of two halves, what is called is the second, and objdump names that alone.
+        assert_eq!(found, told, "{flags:?}");
+        assert!(stubs.windows(2).all(|pair| pair[0].addresses.end <= pair[1].addresses.start), "{stubs:?}");
+        assert_eq!(
+            found.iter().any(|(_, name)| *name == "printf"),
+            !flags.contains(&"-static") && !flags.contains(&"-fno-plt"),
+            "{text}"
+        );
+    }
+}

@@ -169,3 +169,24 @@ __asm__(\".symver old_name, old_release@OLD\");
         assert_eq!(names(&shop.look_up("versions.so", &[release])[0]).unwrap(), ["release"], "stripped: {strip}");
     }
 }
+
+/// perf names them too: short functions called often, and hot in programs that do little else.
+#[test]
+fn stubs_are_named_after_the_function_that_they_call() {
+    let source = "
+extern int strcmp(const char *, const char *);
+int main(int argc, char **argv) { return strcmp(argv[0], argv[argc - 1]); }
+";
+    let shop = Workshop::new("stub.c", source);
+    shop.run("gcc", &["-O1", "-fno-builtin", "-Wl,-z,lazy", "stub.c", "-o", "program"]);
+    let text = shop.run("objdump", &["-d", "program"]);
+    let stub = text.lines().find_map(|line| line.strip_suffix(" <strcmp@plt>:")).unwrap();
+    let stub = u64::from_str_radix(stub, 16).unwrap();
+    for strip in [false, true] {
+        if strip {
+            shop.run("strip", &["program"]);
+        }
+        let found = shop.look_up("program", &[stub, stub + 6, stub + 15]);
+        assert!(found.iter().all(|found| names(found) == Ok(vec!["strcmp@plt"])), "{found:?}");
+    }
+}
