@@ -7,6 +7,7 @@ mod errors;
 mod kinds;
 mod losses;
 mod outputs;
+mod peer;
 mod targets;
 mod text;
 mod truth;
