@@ -19,8 +19,8 @@ pub struct Module {
 }
 
 impl Module {
-    /// The tables of a file whose lowest ELF address is `base_address`. A file without any still counts as code, which is then walked by
-    /// frame pointers.
+    /// The tables of a file whose lowest ELF address is `base_address`. A file without any still
+    /// counts as code, which is then walked by frame pointers.
     pub fn new(sections: UnwindSections, base_address: u64) -> Self {
         let kinds = FrameKinds::new(&sections);
         let (eh_frame_svma, eh_frame) = split(sections.eh_frame);

@@ -1,8 +1,10 @@
-//! What a file's unwind table says of single frames: where a signal handler is left, and where a
-//! stack ends. The way out of a signal handler. The kernel makes a handler return to a trampoline, above
-//! which it has saved all registers of the interrupted code. The trampoline's unwind table says
-//! so by the mark `S` and by expressions that read memory, which framehop does not evaluate; so
-//! the step is done here, by the layout of the kernel's own frame.
+//! What a file's unwind table says of single frames: where a stack ends, and where a signal
+//! handler is left.
+//!
+//! The kernel makes a handler return to a trampoline, above which it has saved all registers of
+//! the interrupted code. The trampoline's table says so by the mark `S` and by expressions that
+//! read memory, which framehop does not evaluate; so that step is done here, by the layout of
+//! the kernel's own frame.
 
 use elf::{SectionData, UnwindSections};
 use framehop::UnwindRegsNative;
