@@ -5,8 +5,8 @@
 use libfuzzer_sys::fuzz_target;
 use model::id::Id as _;
 use model::{Body, EventId};
-use perf::record::{self, Decoded, Layout};
-use perf::registers::{AARCH64, X86_64};
+use records::registers::{AARCH64, X86_64};
+use records::{Decoded, Layout};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes each")));
@@ -20,13 +20,15 @@ fuzz_target!(|bytes: &[u8]| {
         sample_regs_user,
         sample_regs_intr,
         sample_stack_user: stack_and_machine as u32,
+        sample_id_all: stack_and_machine >> 62 & 1 == 0,
         period: 1,
-        registers: if stack_and_machine >> 63 == 0 { X86_64 } else { AARCH64 },
+        registers: Some(if stack_and_machine >> 63 == 0 { X86_64 } else { AARCH64 }),
     };
     let record: Vec<u64> = words.collect();
+    assert!(records::read_values(&record, &layout).is_none_or(|values| values.len() <= record.len()));
     // Some ids are of events that are sampled, some are not.
     let event_of = |id: u64| (id % 4 != 3).then(|| EventId::from_index((id % 4) as usize));
-    let Decoded::Event(event) = record::decode(&record, &layout, event_of) else { return };
+    let Decoded::Event(event) = records::decode(&record, &layout, event_of) else { return };
     match event.body {
         Body::Sample(sample) => {
             assert!(sample.callchain.frames().count() <= record.len());

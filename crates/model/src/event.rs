@@ -1,7 +1,7 @@
 //! What every source yields, live or from a file. An event borrows from its reader's buffer;
 //! whoever keeps something copies it.
 
-use crate::{Address, BuildId, Callchain, Cpu, EventId, FileOffset, TaskIds, Time};
+use crate::{Address, BuildId, Callchain, Cpu, EventId, FileOffset, StackEnd, TaskIds, Time};
 
 /// One thing that happened, and to whom.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,6 +57,8 @@ pub struct Sample<'a> {
     pub branches: BranchStack<'a>,
     /// The address of the data that was touched.
     pub data_address: Option<Address>,
+    /// Why the callchain's user part ends where it does, where the source has found that out.
+    pub stack_end: Option<StackEnd>,
 }
 
 /// What an unwinder starts from.
@@ -95,6 +97,10 @@ impl<'a> BranchStack<'a> {
     /// The branches of these words, a multiple of three (`struct perf_branch_entry`).
     pub const fn new(words: &'a [u64]) -> Self {
         Self { words }
+    }
+    /// The words as the source gave them.
+    pub const fn words(self) -> &'a [u64] {
+        self.words
     }
     /// The branches, newest first.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Branch> + 'a {

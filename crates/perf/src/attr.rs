@@ -1,10 +1,10 @@
 //! The attribute of a sampled event: what perf_event_open(2) is told.
 
 use crate::events::{EventSpec, Placement};
-use crate::registers;
 use crate::sampler::{ID_FIELDS, SampledEvent};
 use model::Sampling;
 use perf_event_open_sys::bindings as sys;
+use records::registers;
 
 /// What each sample is to carry, and how events are to be counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,9 +56,9 @@ pub fn sampling_attr(spec: &EventSpec, request: &SampleRequest) -> SampledEvent 
         attr.set_exclude_callchain_kernel((!request.kernel_chain).into());
         attr.set_exclude_callchain_user((!request.user_chain).into());
     }
-    if request.stack_bytes > 0 {
+    if let (1.., Some(registers)) = (request.stack_bytes, registers::NATIVE) {
         attr.sample_type |= u64::from(sys::PERF_SAMPLE_REGS_USER | sys::PERF_SAMPLE_STACK_USER);
-        attr.sample_regs_user = registers::NATIVE.mask();
+        attr.sample_regs_user = registers.mask();
         attr.sample_stack_user = request.stack_bytes.into();
     }
     let cpus = match &spec.placement {

@@ -1,22 +1,21 @@
-//! perf_event_open(2): event names, attributes, counters, mmap rings, records.
+//! perf_event_open(2): event names, attributes, counters, mmap rings.
 //!
 //! ```text
-//!  `-e` text ─► events ─► attr ─► counter ─► ring ─► merge ─► record ─► model::Event
+//!  `-e` text ─► events ─► attr ─► counter ─► ring ─► merge ─► records ─► model::Event
 //!               └─ limits, refusal: what this machine allows, and why it refused
 //! ```
 //!
-//! Unsafe code stands in `counter`, `ring` and `launch` only, each block with its reason.
+//! Unsafe code stands in `attribute`, `counter`, `ring` and `launch` only, each block with its reason.
 
 pub mod events;
 pub mod limits;
-pub mod record;
 pub mod refusal;
-pub mod registers;
 
 mod attr;
 #[allow(unsafe_code)]
+mod attribute;
+#[allow(unsafe_code)]
 mod counter;
-mod fields;
 #[allow(unsafe_code)]
 mod launch;
 mod merge;
@@ -24,7 +23,6 @@ mod pace;
 #[allow(unsafe_code)]
 mod ring;
 mod sampler;
-mod side_band;
 
 pub use attr::{SampleRequest, sampling_attr};
 pub use counter::{Counter, Scope};

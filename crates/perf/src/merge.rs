@@ -6,8 +6,8 @@
 //! record, sorts small entries, and gives records out by reference; their room goes back to the
 //! kernel behind them. What is held back is bounded by the rings themselves.
 
-use crate::record::Header;
 use model::Time;
+use records::Header;
 use std::ops::Range;
 
 /// A ring of records. Positions count bytes since the ring was made and never go back.

@@ -10,13 +10,14 @@
 //! be opened only while it lives. A counter that is inherited cannot be mapped for all CPUs at
 //! once (EINVAL), which is why there is one for each thread and CPU.
 
+use crate::attribute;
 use crate::counter::{Counter, Scope};
 use crate::merge::{Merger, TimePosition};
 use crate::pace::{Pace, Slowed};
-use crate::record::{Decoded, Header, Layout, decode};
 use crate::ring::Ring;
 use model::{Body, Cpu, Event, EventId, Losses, Lost, SampleLoss, Sampling, Throttle, Tid, Time, id::Id};
 use perf_event_open_sys::bindings as sys;
+use records::{Attribute, Decoded, Header, Layout, decode, registers};
 use rustc_hash::FxHashMap;
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -52,12 +53,9 @@ pub struct SampledEvent {
 }
 
 impl SampledEvent {
-    fn layout(&self) -> Layout {
-        let period = match self.sampling {
-            Sampling::Period(period) => period,
-            Sampling::Frequency(_) | Sampling::Unknown => 1,
-        };
-        Layout::of(&self.attr, period)
+    /// The attribute as plain numbers.
+    pub fn attribute(&self) -> Attribute {
+        attribute::plain(&self.attr)
     }
 }
 
@@ -141,8 +139,8 @@ impl Sampler {
     pub fn open(plan: Plan) -> Result<Self, OpenFailure> {
         let side_band_attr = side_band_attr(&plan);
         let mut sampler = Self {
-            layouts: plan.events.iter().map(SampledEvent::layout).collect(),
-            side_band_layout: Layout::of(&side_band_attr, 1),
+            layouts: plan.events.iter().map(|event| Layout::of(&event.attribute(), registers::NATIVE)).collect(),
+            side_band_layout: Layout::of(&attribute::plain(&side_band_attr), registers::NATIVE),
             reads_lost: true,
             cpus: plan.cpus.iter().map(|&cpu| CpuRings { cpu, side_band: None, samples: None }).collect(),
             rings: Vec::new(),
@@ -312,6 +310,13 @@ impl Sampler {
         self.losses.add(SampleLoss::OutOfOrder, self.merger.late);
         self.losses.add(SampleLoss::Damaged, self.merger.damaged);
         std::mem::take(&mut self.losses)
+    }
+
+    /// The attributes of the sampled events, and the ids that their records carry.
+    pub fn attributes(&self) -> Vec<(Attribute, Vec<u64>)> {
+        let ids_of = |event| self.sampled.iter().filter(move |one| one.event == event).map(|one| one.counter.id());
+        let events = self.plan.events.iter().enumerate();
+        events.map(|(index, event)| (event.attribute(), ids_of(index).collect())).collect()
     }
 
     /// Lost samples as far as the kernel has told yet.

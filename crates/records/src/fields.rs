@@ -58,6 +58,9 @@ pub(crate) struct SampleId {
 
 /// Splits `struct sample_id` off the end of a record's body.
 pub(crate) fn split_sample_id<'a>(body: &'a [u64], layout: &Layout) -> Option<(&'a [u64], SampleId)> {
+    if !layout.sample_id_all {
+        return Some((body, SampleId::default()));
+    }
     let present = |bit| usize::from(layout.has(bit));
     let words = [
         sys::PERF_SAMPLE_TID,

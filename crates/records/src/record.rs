@@ -2,14 +2,15 @@
 //! The layouts are those of `enum perf_event_type` in `include/uapi/linux/perf_event.h` and of
 //! perf_event_open(2), "Sampling"; every read is checked against the record's own size.
 
+use crate::attribute::{Attribute, flag};
 use crate::fields::{Fields, SampleId, halves};
-use crate::registers::{self, RegisterSet};
-use crate::side_band;
+use crate::registers::RegisterSet;
+use crate::{sample_read, side_band, stack_end};
 use model::{Address, Body, BranchStack, Callchain, Context, Cpu, Event, EventId, Sample, Time, UserState};
 use perf_event_open_sys::bindings as sys;
 
 /// What a record's fields depend on: the attribute of the event that wrote it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Layout {
     /// `attr.sample_type`
     pub sample_type: u64,
@@ -23,25 +24,28 @@ pub struct Layout {
     pub sample_regs_intr: u64,
     /// `attr.sample_stack_user`
     pub sample_stack_user: u32,
+    /// `attr.sample_id_all`: whether records other than samples end in `struct sample_id`.
+    pub sample_id_all: bool,
     /// What a sample stands for that does not state its period: `attr.sample_period`.
     pub period: u64,
-    /// Which registers the machine has.
-    pub registers: RegisterSet,
+    /// Which registers the machine has; `None` for one whose registers are not known.
+    pub registers: Option<RegisterSet>,
 }
 
 impl Layout {
-    /// The layout of records that events with this attribute write on this machine, `period` being
-    /// what samples stand for that do not say it.
-    pub fn of(attr: &sys::perf_event_attr, period: u64) -> Self {
+    /// The layout of records that events with this attribute write on a machine with these
+    /// registers.
+    pub fn of(attribute: &Attribute, registers: Option<RegisterSet>) -> Self {
         Self {
-            sample_type: attr.sample_type,
-            read_format: attr.read_format,
-            branch_sample_type: attr.branch_sample_type,
-            sample_regs_user: attr.sample_regs_user,
-            sample_regs_intr: attr.sample_regs_intr,
-            sample_stack_user: attr.sample_stack_user,
-            period,
-            registers: registers::NATIVE,
+            sample_type: attribute.sample_type,
+            read_format: attribute.read_format,
+            branch_sample_type: attribute.branch_sample_type,
+            sample_regs_user: attribute.sample_regs_user,
+            sample_regs_intr: attribute.sample_regs_intr,
+            sample_stack_user: attribute.sample_stack_user,
+            sample_id_all: attribute.has(flag::SAMPLE_ID_ALL),
+            period: attribute.fixed_period(),
+            registers,
         }
     }
 
@@ -57,7 +61,7 @@ pub enum Decoded<'a> {
     Event(Event<'a>),
     /// A kind of record that says nothing about where time goes.
     Ignored,
-    /// A kind of record that this version does not know.
+    /// A kind of record that this version does not know, or a sample of an event that nobody knows.
     Unknown,
     /// The record is shorter than its fields.
     Damaged,
@@ -81,8 +85,14 @@ impl Header {
         Self {
             kind: u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
             misc: u16::from_ne_bytes([bytes[4], bytes[5]]),
-            words: usize::from(u16::from_ne_bytes([bytes[6], bytes[7]])) / size_of::<u64>(),
+            words: Self::size(word) / size_of::<u64>(),
         }
+    }
+
+    /// The size in bytes that a record's first word states.
+    pub fn size(word: u64) -> usize {
+        let bytes = word.to_ne_bytes();
+        usize::from(u16::from_ne_bytes([bytes[6], bytes[7]]))
     }
 
     /// Where the CPU was, by `PERF_RECORD_MISC_CPUMODE_MASK`.
@@ -102,12 +112,13 @@ impl Header {
     }
 }
 
-/// Decodes one whole record, header included. `event_of` names the event that an id belongs to.
+/// Decodes one whole record, header included. `event_of` names the event that an id belongs to, 0
+/// standing for a record without an id.
 pub fn decode<'a>(record: &'a [u64], layout: &Layout, event_of: impl Fn(u64) -> Option<EventId>) -> Decoded<'a> {
     let Some((&first, body)) = record.split_first() else { return Decoded::Damaged };
     let header = Header::of(first);
     let decoded = match header.kind {
-        sys::PERF_RECORD_SAMPLE => sample(header, body, layout, event_of).map(Decoded::Event),
+        sys::PERF_RECORD_SAMPLE => sample(header, body, layout, event_of),
         _ => side_band::decode(header, body, layout, event_of),
     };
     decoded.unwrap_or(Decoded::Damaged)
@@ -118,46 +129,16 @@ fn sample<'a>(
     body: &'a [u64],
     layout: &Layout,
     event_of: impl Fn(u64) -> Option<EventId>,
-) -> Option<Event<'a>> {
+) -> Option<Decoded<'a>> {
     let mut fields = Fields { rest: body };
-    let mut common = SampleId::default();
     let mut callchain = None;
-    let mut leaf = &[][..];
-    let mut period = layout.period;
     let mut branches = &[][..];
-    let mut data_address = None;
     let mut registers = None;
     let mut user = None;
 
-    if layout.has(sys::PERF_SAMPLE_IDENTIFIER) {
-        common.id = Some(fields.word()?);
-    }
-    if layout.has(sys::PERF_SAMPLE_IP) {
-        leaf = fields.words(1)?;
-    }
-    if layout.has(sys::PERF_SAMPLE_TID) {
-        common.task = fields.task()?;
-    }
-    if layout.has(sys::PERF_SAMPLE_TIME) {
-        common.time = Some(Time::from_ns(fields.word()?));
-    }
-    if layout.has(sys::PERF_SAMPLE_ADDR) {
-        data_address = Some(Address(fields.word()?)).filter(|address| address.0 != 0);
-    }
-    if layout.has(sys::PERF_SAMPLE_ID) {
-        common.id = Some(fields.word()?);
-    }
-    if layout.has(sys::PERF_SAMPLE_STREAM_ID) {
-        fields.word()?;
-    }
-    if layout.has(sys::PERF_SAMPLE_CPU) {
-        common.cpu = Some(Cpu(fields.halves()?.0));
-    }
-    if layout.has(sys::PERF_SAMPLE_PERIOD) {
-        period = fields.word()?;
-    }
+    let Start { common, leaf, data_address, period } = until_read(&mut fields, layout)?;
     if layout.has(sys::PERF_SAMPLE_READ) {
-        skip_read(&mut fields, layout.read_format)?;
+        sample_read::skip(&mut fields, layout.read_format)?;
     }
     if layout.has(sys::PERF_SAMPLE_CALLCHAIN) {
         let count = fields.word()?;
@@ -182,7 +163,7 @@ fn sample<'a>(
         let abi = fields.word()?;
         if abi != 0 {
             let values = fields.words(layout.sample_regs_user.count_ones().into())?;
-            registers = Some(layout.registers.read(abi, layout.sample_regs_user, values));
+            registers = layout.registers.map(|set| set.read(abi, layout.sample_regs_user, values));
         }
     }
     if layout.has(sys::PERF_SAMPLE_STACK_USER) {
@@ -198,12 +179,8 @@ fn sample<'a>(
 
     // An empty chain that was asked for stays empty: what was to be in it was left out.
     let callchain = callchain.unwrap_or_else(|| Callchain::starting_in(header.context(), leaf));
-    let event = match common.id {
-        Some(id) => event_of(id)?,
-        // Without ids there is only one event.
-        None => event_of(0)?,
-    };
-    Some(Event {
+    let Some(event) = event_of(common.id.unwrap_or(0)) else { return Some(Decoded::Unknown) };
+    Some(Decoded::Event(Event {
         time: common.time,
         cpu: common.cpu,
         task: common.task,
@@ -215,28 +192,58 @@ fn sample<'a>(
             user,
             branches: BranchStack::new(branches),
             data_address,
+            stack_end: stack_end::of_misc(header.misc),
         }),
-    })
+    }))
 }
 
-/// `struct read_format`, whose size depends on its flags.
-fn skip_read(fields: &mut Fields<'_>, format: u64) -> Option<()> {
-    let has = |bit: sys::perf_event_read_format| format & u64::from(bit) != 0;
-    let times =
-        u64::from(has(sys::PERF_FORMAT_TOTAL_TIME_ENABLED)) + u64::from(has(sys::PERF_FORMAT_TOTAL_TIME_RUNNING));
-    let each = 1 + u64::from(has(sys::PERF_FORMAT_ID)) + u64::from(has(sys::PERF_FORMAT_LOST));
-    if has(sys::PERF_FORMAT_GROUP) {
-        let members = fields.word()?;
-        fields.words(times.checked_add(members.checked_mul(each)?)?)?;
-    } else {
-        fields.words(times + each)?;
+/// The fields that a sample starts with.
+pub(crate) struct Start<'a> {
+    common: SampleId,
+    /// The instruction pointer, as a chain of one.
+    leaf: &'a [u64],
+    data_address: Option<Address>,
+    period: u64,
+}
+
+/// Reads a sample's fields up to its counter values.
+pub(crate) fn until_read<'a>(fields: &mut Fields<'a>, layout: &Layout) -> Option<Start<'a>> {
+    let mut start = Start { common: SampleId::default(), leaf: &[], data_address: None, period: layout.period };
+    let common = &mut start.common;
+    if layout.has(sys::PERF_SAMPLE_IDENTIFIER) {
+        common.id = Some(fields.word()?);
     }
-    Some(())
+    if layout.has(sys::PERF_SAMPLE_IP) {
+        start.leaf = fields.words(1)?;
+    }
+    if layout.has(sys::PERF_SAMPLE_TID) {
+        common.task = fields.task()?;
+    }
+    if layout.has(sys::PERF_SAMPLE_TIME) {
+        common.time = Some(Time::from_ns(fields.word()?));
+    }
+    if layout.has(sys::PERF_SAMPLE_ADDR) {
+        start.data_address = Some(Address(fields.word()?)).filter(|address| address.0 != 0);
+    }
+    if layout.has(sys::PERF_SAMPLE_ID) {
+        common.id = Some(fields.word()?);
+    }
+    if layout.has(sys::PERF_SAMPLE_STREAM_ID) {
+        fields.word()?;
+    }
+    if layout.has(sys::PERF_SAMPLE_CPU) {
+        common.cpu = Some(Cpu(fields.halves()?.0));
+    }
+    if layout.has(sys::PERF_SAMPLE_PERIOD) {
+        start.period = fields.word()?;
+    }
+    Some(start)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registers;
     use model::{
         Branch, FileIdentity, FileOffset, Inode, Lost, TaskIds, Throttle, UserRegisters, context_words as context,
         id::Id as _,
@@ -250,8 +257,9 @@ mod tests {
             sample_regs_user: registers::X86_64.mask(),
             sample_regs_intr: 0,
             sample_stack_user: 16,
+            sample_id_all: true,
             period: 3,
-            registers: registers::X86_64,
+            registers: Some(registers::X86_64),
         }
     }
 

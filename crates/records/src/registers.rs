@@ -17,14 +17,15 @@ pub const X86_64: RegisterSet = RegisterSet { ip: 8, sp: 7, fp: 6, lr: None };
 /// `PERF_REG_ARM64_X29`, `_LR`, `_SP`, `_PC`.
 pub const AARCH64: RegisterSet = RegisterSet { ip: 32, sp: 31, fp: 29, lr: Some(30) };
 
-/// The registers of the machine that this program was built for.
-#[cfg(target_arch = "x86_64")]
-pub const NATIVE: RegisterSet = X86_64;
-/// The registers of the machine that this program was built for.
-#[cfg(target_arch = "aarch64")]
-pub const NATIVE: RegisterSet = AARCH64;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-compile_error!("copied stacks are unwound on x86-64 and AArch64 only so far");
+/// The registers of the machine that this program was built for; `None` where copied stacks cannot
+/// be unwound.
+pub const NATIVE: Option<RegisterSet> = if cfg!(target_arch = "x86_64") {
+    Some(X86_64)
+} else if cfg!(target_arch = "aarch64") {
+    Some(AARCH64)
+} else {
+    None
+};
 
 /// `PERF_SAMPLE_REGS_ABI_32`.
 const ABI_32: u64 = 1;

@@ -18,7 +18,9 @@ pub(crate) fn decode<'a>(
     let (body, common) = split_sample_id(body, layout)?;
     let mut fields = Fields { rest: body };
     let mut task = common.task;
+    let is_data = u32::from(header.misc) & sys::PERF_RECORD_MISC_MMAP_DATA != 0;
     let body = match header.kind {
+        sys::PERF_RECORD_MMAP | sys::PERF_RECORD_MMAP2 if is_data => return Some(Decoded::Ignored),
         sys::PERF_RECORD_MMAP => {
             task = fields.task()?;
             Body::Mapping(mapping(header, &mut fields, |_| Some(FileIdentity::Unknown))?)

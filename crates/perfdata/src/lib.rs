@@ -1,0 +1,39 @@
+//! perf.data, the recordings of perf(1): files and pipes, as perf wrote them since Linux 3.2, in
+//! either byte order, compressed or not; and what flamel itself records.
+//!
+//! ```text
+//!  Input ─► header ─► attributes ─► EventTable ─┐      (in a pipe, records bring all of these)
+//!        └► features ─► Info                    │
+//!  Input ─► Assembler ─► records ─► Rounds ─────┴─► decode ─► model::Event
+//!           (whole records   (zstd, other    (order of time,
+//!            in chunks)       byte order)     round by round)
+//! ```
+//!
+//! The format is described in the kernel's tools/perf/Documentation/perf.data-file-format.txt. A
+//! recording is read once from its beginning to its end with memory for two rounds of records;
+//! only one without rounds has to be held as a whole, since nothing says before its end what may
+//! still come earlier.
+#![forbid(unsafe_code)]
+
+mod assembler;
+mod attributes;
+mod build_ids;
+mod error;
+mod event_names;
+mod event_table;
+mod features;
+mod group_values;
+mod header;
+mod info;
+mod input;
+mod reader;
+mod rounds;
+mod unpack;
+mod user_record;
+
+pub use build_ids::FileBuildId;
+pub use error::Error;
+pub use event_table::RecordedEvent;
+pub use info::Info;
+pub use input::Input;
+pub use reader::{Damage, Outcome, Reader, is_perf_data};

@@ -1,0 +1,3 @@
+//! Tests of reading and writing perf.data, on real recordings and made-up ones.
+
+mod corpus;

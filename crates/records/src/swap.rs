@@ -1,0 +1,164 @@
+//! Records of a machine with the other byte order, turned in place so that they read as if this
+//! machine had written them. Whole words are turned first; then pairs of 32-bit fields change
+//! places, and what are bytes are turned back. Where that is depends on the kind of record.
+
+use crate::fields::{Fields, halves};
+use crate::record::{Header, Layout, until_read};
+use crate::sample_read;
+use perf_event_open_sys::bindings as sys;
+
+/// Turns a whole record, header included. `layout_of` gives the layout of the event that an already
+/// turned record belongs to. `None` where the record is shorter than its fields; it is unusable then.
+pub fn to_native(record: &mut [u64], layout_of: impl FnOnce(&[u64]) -> Layout) -> Option<()> {
+    let (first, body) = record.split_first_mut()?;
+    *first = header(*first);
+    let header = Header::of(*first);
+    body.iter_mut().for_each(|word| *word = word.swap_bytes());
+    let layout = layout_of(record);
+    let body = &mut record[1..];
+    if header.is_sample() {
+        return sample(body, &layout);
+    }
+    let trailer = trailer_words(&layout);
+    let end = body.len().checked_sub(trailer)?;
+    let (body, trailer) = body.split_at_mut(end);
+    turn_trailer(trailer, &layout);
+    side_band(header, body)
+}
+
+/// A record's first word with its three fields turned: 32, 16 and 16 bits.
+pub fn header(word: u64) -> u64 {
+    let [a, b, c, d, e, f, g, h] = word.to_ne_bytes();
+    u64::from_ne_bytes([d, c, b, a, f, e, h, g])
+}
+
+fn side_band(header: Header, body: &mut [u64]) -> Option<()> {
+    let pairs = |body: &mut [u64], places: &[usize]| -> Option<()> {
+        places.iter().try_for_each(|&at| body.get_mut(at).map(turn_pair))
+    };
+    let bytes_from = |body: &mut [u64], at: usize| body.iter_mut().skip(at).for_each(turn_bytes);
+    match header.kind {
+        sys::PERF_RECORD_MMAP => {
+            pairs(body, &[0])?;
+            bytes_from(body, 4);
+        }
+        sys::PERF_RECORD_MMAP2 => {
+            pairs(body, &[0, 7])?;
+            if u32::from(header.misc) & sys::PERF_RECORD_MISC_MMAP_BUILD_ID != 0 {
+                body.get_mut(4..7)?.iter_mut().for_each(turn_bytes);
+            } else {
+                pairs(body, &[4])?;
+            }
+            bytes_from(body, 8);
+        }
+        sys::PERF_RECORD_COMM => {
+            pairs(body, &[0])?;
+            bytes_from(body, 1);
+        }
+        sys::PERF_RECORD_FORK | sys::PERF_RECORD_EXIT => pairs(body, &[0, 1])?,
+        // The others that are read hold whole words.
+        _ => {}
+    }
+    Some(())
+}
+
+fn sample(body: &mut [u64], layout: &Layout) -> Option<()> {
+    let mut at = 0;
+    let fields = [
+        (sys::PERF_SAMPLE_IDENTIFIER, false),
+        (sys::PERF_SAMPLE_IP, false),
+        (sys::PERF_SAMPLE_TID, true),
+        (sys::PERF_SAMPLE_TIME, false),
+        (sys::PERF_SAMPLE_ADDR, false),
+        (sys::PERF_SAMPLE_ID, false),
+        (sys::PERF_SAMPLE_STREAM_ID, false),
+        (sys::PERF_SAMPLE_CPU, true),
+    ];
+    for (_, is_pair) in fields.into_iter().filter(|(bit, _)| layout.has(*bit)) {
+        let word = body.get_mut(at)?;
+        if is_pair {
+            turn_pair(word);
+        }
+        at += 1;
+    }
+    // How long what follows is, the turned words say.
+    let mut rest = Fields { rest: body };
+    until_read(&mut rest, layout)?;
+    if layout.has(sys::PERF_SAMPLE_READ) {
+        sample_read::skip(&mut rest, layout.read_format)?;
+    }
+    if layout.has(sys::PERF_SAMPLE_CALLCHAIN) {
+        let count = rest.word()?;
+        rest.words(count)?;
+    }
+    if layout.has(sys::PERF_SAMPLE_RAW) {
+        let at = body.len() - rest.rest.len();
+        let size_word = body.get_mut(at)?;
+        turn_pair(size_word);
+        let words = (4 + u64::from(halves(*size_word).0)).div_ceil(8);
+        let raw = body.get_mut(at..at.checked_add(usize::try_from(words).ok()?)?)?;
+        let size = halves(raw[0]).0;
+        raw.iter_mut().for_each(turn_bytes);
+        // The size is a number before the bytes.
+        let mut first = raw[0].to_ne_bytes();
+        first[..4].copy_from_slice(&size.to_ne_bytes());
+        raw[0] = u64::from_ne_bytes(first);
+        rest = Fields { rest: body.get(at + words as usize..)? };
+    }
+    if layout.has(sys::PERF_SAMPLE_BRANCH_STACK) {
+        let count = rest.word()?;
+        if layout.branch_sample_type & u64::from(sys::PERF_SAMPLE_BRANCH_HW_INDEX) != 0 {
+            rest.word()?;
+        }
+        rest.words(count.checked_mul(3)?)?;
+        if layout.branch_sample_type & u64::from(sys::PERF_SAMPLE_BRANCH_COUNTERS) != 0 {
+            rest.words(count)?;
+        }
+    }
+    if layout.has(sys::PERF_SAMPLE_REGS_USER) && rest.word()? != 0 {
+        rest.words(layout.sample_regs_user.count_ones().into())?;
+    }
+    if layout.has(sys::PERF_SAMPLE_STACK_USER) {
+        let size = rest.word()?;
+        let at = body.len() - rest.rest.len();
+        let end = at.checked_add(usize::try_from(size.div_ceil(8)).ok()?)?;
+        body.get_mut(at..end)?.iter_mut().for_each(turn_bytes);
+    }
+    Some(())
+}
+
+fn trailer_words(layout: &Layout) -> usize {
+    if !layout.sample_id_all {
+        return 0;
+    }
+    TRAILER.iter().filter(|(bit, _)| layout.has(*bit)).count()
+}
+
+fn turn_trailer(trailer: &mut [u64], layout: &Layout) {
+    let present = TRAILER.iter().filter(|(bit, _)| layout.has(*bit));
+    for (word, (_, is_pair)) in trailer.iter_mut().zip(present) {
+        if *is_pair {
+            turn_pair(word);
+        }
+    }
+}
+
+/// The fields of `struct sample_id`, and which are pairs of 32 bits.
+const TRAILER: [(sys::perf_event_sample_format, bool); 6] = [
+    (sys::PERF_SAMPLE_TID, true),
+    (sys::PERF_SAMPLE_TIME, false),
+    (sys::PERF_SAMPLE_ID, false),
+    (sys::PERF_SAMPLE_STREAM_ID, false),
+    (sys::PERF_SAMPLE_CPU, true),
+    (sys::PERF_SAMPLE_IDENTIFIER, false),
+];
+
+/// A turned word whose two halves are fields of their own.
+fn turn_pair(word: &mut u64) {
+    *word = word.rotate_left(32);
+}
+
+/// A turned word that holds bytes.
+fn turn_bytes(word: &mut u64) {
+    *word = word.swap_bytes();
+}
