@@ -147,15 +147,17 @@ impl Places {
 }
 
 /// `PERF_SAMPLE_*` of `enum perf_event_sample_format`.
-const IP: u64 = 1;
-const TID: u64 = 1 << 1;
-const TIME: u64 = 1 << 2;
-const ADDR: u64 = 1 << 3;
+pub(crate) const IP: u64 = 1;
+pub(crate) const TID: u64 = 1 << 1;
+pub(crate) const TIME: u64 = 1 << 2;
+pub(crate) const ADDR: u64 = 1 << 3;
 pub(crate) const CALLCHAIN: u64 = 1 << 5;
 const ID: u64 = 1 << 6;
-const CPU: u64 = 1 << 7;
+pub(crate) const CPU: u64 = 1 << 7;
+pub(crate) const PERIOD: u64 = 1 << 8;
 const STREAM_ID: u64 = 1 << 9;
-const IDENTIFIER: u64 = 1 << 16;
+pub(crate) const BRANCH_STACK: u64 = 1 << 11;
+pub(crate) const IDENTIFIER: u64 = 1 << 16;
 
 /// The kernel's clocks, and the blocked time that `perf record --off-cpu` measures, are in
 /// nanoseconds.

@@ -11,24 +11,24 @@ use model::text;
 use records::ByteOrder;
 
 const TRACING_DATA: usize = 1;
-const BUILD_ID: usize = 2;
-const HOSTNAME: usize = 3;
-const OSRELEASE: usize = 4;
-const VERSION: usize = 5;
-const ARCH: usize = 6;
-const NRCPUS: usize = 7;
-const CPUDESC: usize = 8;
-const CPUID: usize = 9;
-const TOTAL_MEM: usize = 10;
-const CMDLINE: usize = 11;
-const EVENT_DESC: usize = 12;
+pub(crate) const BUILD_ID: usize = 2;
+pub(crate) const HOSTNAME: usize = 3;
+pub(crate) const OSRELEASE: usize = 4;
+pub(crate) const VERSION: usize = 5;
+pub(crate) const ARCH: usize = 6;
+pub(crate) const NRCPUS: usize = 7;
+pub(crate) const CPUDESC: usize = 8;
+pub(crate) const CPUID: usize = 9;
+pub(crate) const TOTAL_MEM: usize = 10;
+pub(crate) const CMDLINE: usize = 11;
+pub(crate) const EVENT_DESC: usize = 12;
 const BRANCH_STACK: usize = 15;
-const GROUP_DESC: usize = 17;
-const SAMPLE_TIME: usize = 21;
-const CLOCKID: usize = 23;
+pub(crate) const GROUP_DESC: usize = 17;
+pub(crate) const SAMPLE_TIME: usize = 21;
+pub(crate) const CLOCKID: usize = 23;
 pub(crate) const DIR_FORMAT: usize = 24;
-const COMPRESSED: usize = 27;
-const CLOCK_DATA: usize = 29;
+pub(crate) const COMPRESSED: usize = 27;
+pub(crate) const CLOCK_DATA: usize = 29;
 
 /// The longest section that is read: a command line of two megabytes, tens of thousands of files.
 const LONGEST: u64 = 64 << 20;
@@ -55,7 +55,9 @@ pub(crate) fn of_file(input: &mut Input, header: &FileHeader, data: Section, inf
 pub(crate) fn one(feature: usize, bytes: &[u8], order: ByteOrder, info: &mut Info, events: &mut EventTable) {
     let mut fields = Fields { rest: bytes, order };
     match feature {
-        BUILD_ID => info.build_ids.extend(build_ids::of_section(bytes, order)),
+        BUILD_ID => build_ids::of_section(bytes, order).into_iter().for_each(|id| {
+            info.add_build_id(id);
+        }),
         HOSTNAME => info.host = fields.string(),
         OSRELEASE => info.kernel = fields.string(),
         VERSION => info.perf = fields.string(),

@@ -38,3 +38,14 @@ pub struct Info {
     /// Sections of the file that this version does not read, by their numbers.
     pub other_features: Vec<usize>,
 }
+
+impl Info {
+    /// Adds what is not known yet; false where it is.
+    pub fn add_build_id(&mut self, id: FileBuildId) -> bool {
+        let is_new = !self.build_ids.contains(&id);
+        if is_new {
+            self.build_ids.push(id);
+        }
+        is_new
+    }
+}

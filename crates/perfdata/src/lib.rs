@@ -7,6 +7,7 @@
 //!  Input ─► Assembler ─► records ─► Rounds ─────┴─► decode ─► model::Event
 //!           (whole records   (zstd, other    (order of time,
 //!            in chunks)       byte order)     round by round)
+//!  model::Event ─► Encoder ─► (zstd) ─► Writer: readable at any moment
 //! ```
 //!
 //! The format is described in the kernel's tools/perf/Documentation/perf.data-file-format.txt. A
@@ -18,9 +19,11 @@
 mod assembler;
 mod attributes;
 mod build_ids;
+mod encode;
 mod error;
 mod event_names;
 mod event_table;
+mod feature_text;
 mod features;
 mod group_values;
 mod header;
@@ -30,10 +33,13 @@ mod reader;
 mod rounds;
 mod unpack;
 mod user_record;
+mod writer;
 
 pub use build_ids::FileBuildId;
+pub use encode::UserStack;
 pub use error::Error;
 pub use event_table::RecordedEvent;
 pub use info::Info;
 pub use input::Input;
 pub use reader::{Damage, Outcome, Reader, is_perf_data};
+pub use writer::{WriteOptions, Writer};

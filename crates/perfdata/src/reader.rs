@@ -79,8 +79,8 @@ enum Then {
 }
 
 impl Reader {
-    /// Reads what comes before the records. In a pipe these are records, too: all up to the first of
-    /// the kernel's are read.
+    /// Reads what comes before the events: a file's header and sections, and perf's own records up to
+    /// the first of the kernel's, which in a pipe say the same.
     pub fn open(input: Input) -> Result<Self, Error> {
         let (header, mut input) = header::read(input)?;
         let order = match header {
@@ -119,9 +119,7 @@ impl Reader {
         }
         let mut reader =
             Self { input, order, position, end, file_ends_early, assembler: Assembler::new(order), state };
-        if matches!(header, Header::Pipe { .. }) {
-            reader.prologue()?;
-        }
+        reader.prologue()?;
         Ok(reader)
     }
 
@@ -376,7 +374,11 @@ fn tells(
                 table.set_name(index, string(8));
             }
         }
-        kind::HEADER_BUILD_ID => info.build_ids.extend(build_ids::of_record(header.misc, body)),
+        kind::HEADER_BUILD_ID => {
+            if let Some(id) = build_ids::of_record(header.misc, body) {
+                info.add_build_id(id);
+            }
+        }
         kind::EVENT_UPDATE => {
             if let (Some(kind::UPDATE_NAME), Some(id)) = (order.u64_at(body, 0), order.u64_at(body, 8)) {
                 table.set_name_of_id(id, string(16));

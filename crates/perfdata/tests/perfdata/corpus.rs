@@ -25,7 +25,7 @@ pub fn names() -> Vec<String> {
 }
 
 /// One line a sample: process, thread, CPU if `with_cpu`, time, event, period, addresses.
-fn samples(bytes: Vec<u8>, with_cpu: bool) -> (Vec<String>, Outcome) {
+pub fn samples(bytes: Vec<u8>, with_cpu: bool) -> (Vec<String>, Outcome) {
     let mut reader = Reader::open(Input::Bytes(bytes)).unwrap();
     let mut lines = Vec::new();
     let mut add = |event: &Event<'_>| {

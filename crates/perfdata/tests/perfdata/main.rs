@@ -1,3 +1,4 @@
 //! Tests of reading and writing perf.data, on real recordings and made-up ones.
 
 mod corpus;
+mod writing;

@@ -1,0 +1,273 @@
+//! Writes a recording while it is made: a perf.data file that perf and flamel can read at any
+//! moment, also if the writer is killed.
+//!
+//! What a reader needs beside the samples (events' names, machine, compression) stands at the
+//! beginning of the data as records, as in a pipe, and the files' build ids where they are first
+//! mapped. At the end the same is put into the sections behind the data, where `perf report
+//! --header` and others look.
+
+use crate::encode::{self, Encoder, UserStack, id_of, kept_fields};
+use crate::error::Error;
+use crate::event_table::RecordedEvent;
+use crate::feature_text::{self, Compression};
+use crate::info::Info;
+use crate::user_record as kind;
+use crate::FileBuildId;
+use model::{Event, Time};
+use records::{Attribute, flag};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::time::{Duration, Instant};
+use zstd::stream::raw::{Encoder as Zstd, InBuffer, Operation as _, OutBuffer};
+
+/// How a recording is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WriteOptions {
+    /// The level of zstd's compression, 1 to 22; `None` for none.
+    pub compression: Option<i32>,
+}
+
+/// A recording that is being written.
+pub struct Writer {
+    file: File,
+    events: Vec<RecordedEvent>,
+    encoder: Encoder,
+    info: Info,
+    /// Records that were not written yet.
+    pending: Vec<u8>,
+    zstd: Option<Zstd<'static>>,
+    packed: Vec<u8>,
+    level: i32,
+    data_start: u64,
+    end: u64,
+    told_at: Instant,
+    first_and_last: Option<(u64, u64)>,
+    sizes: (u64, u64),
+}
+
+/// Records are collected up to so many bytes: much less than what perf unpacks at once.
+const BATCH: usize = 256 << 10;
+/// What a compressed record can hold of the stream.
+const PACKED_PIECE: usize = 60 << 10;
+/// How often the header says anew how much there is.
+const TELL_EVERY: Duration = Duration::from_millis(500);
+/// `struct perf_file_header`
+const HEADER: u64 = 104;
+/// An attribute and the section of its ids.
+const ENTRY: u64 = Attribute::SIZE as u64 + 16;
+
+impl Writer {
+    /// Writes what comes before the records. `events` are those of the source; their ids are given
+    /// out anew, and of their fields those are kept that [`Writer::event`] writes.
+    pub fn create(file: File, events: &[RecordedEvent], info: Info, options: WriteOptions) -> Result<Self, Error> {
+        let events: Vec<RecordedEvent> = events.iter().enumerate().map(|(index, event)| kept(index, event)).collect();
+        let data_start = HEADER + 8 * events.len() as u64 + ENTRY * events.len() as u64;
+        let zstd = options.compression.map(Zstd::new).transpose().map_err(Error::Write)?;
+        let mut writer = Self {
+            encoder: Encoder::new(events.iter().map(|event| event.attribute.sample_type).collect()),
+            file,
+            events,
+            info,
+            pending: Vec::with_capacity(2 * BATCH),
+            zstd,
+            packed: vec![0; PACKED_PIECE],
+            level: options.compression.unwrap_or(0),
+            data_start,
+            end: data_start,
+            told_at: Instant::now(),
+            first_and_last: None,
+            sizes: (0, 0),
+        };
+        writer.tell(&[])?;
+        let mut front = Vec::new();
+        for (index, event) in writer.events.iter().enumerate() {
+            debug_assert_eq!(event.ids, [id_of(index)]);
+            front.extend(id_of(index).to_ne_bytes());
+        }
+        for (index, event) in writer.events.iter().enumerate() {
+            front.extend(event.attribute.to_bytes());
+            front.extend((HEADER + 8 * index as u64).to_ne_bytes());
+            front.extend(8u64.to_ne_bytes());
+        }
+        writer.file.write_all_at(&front, HEADER).map_err(Error::Write)?;
+        let told = feature_text::all(&writer.info, &writer.events, writer.compression(), None);
+        for (feature, text) in told {
+            writer.put_feature(feature, &text);
+        }
+        for id in std::mem::take(&mut writer.info.build_ids) {
+            writer.build_id(id);
+        }
+        writer.write_plain()?;
+        Ok(writer)
+    }
+
+    /// Writes one event. Events come in the order of their times. `user` is what the user's part of a
+    /// sample's stack was unwound to; without it, the callchain is written as it is.
+    pub fn event(&mut self, event: &Event<'_>, user: Option<UserStack<'_>>) -> Result<(), Error> {
+        if let (model::Body::Sample(_), Some(time)) = (&event.body, event.time.map(Time::as_ns)) {
+            let (first, _) = *self.first_and_last.get_or_insert((time, time));
+            self.first_and_last = Some((first, time));
+        }
+        let record = self.encoder.event(event, user);
+        self.pending.extend_from_slice(bytemuck::cast_slice(record));
+        if self.pending.len() >= BATCH { self.write_round() } else { Ok(()) }
+    }
+
+    /// The contents of a file that was mapped.
+    pub fn build_id(&mut self, id: FileBuildId) {
+        let record = encode::build_id(&id.path, &id.build_id, id.kernel);
+        if self.info.add_build_id(id) {
+            self.pending.extend(record);
+        }
+    }
+
+    /// To be called a few times a second: lets readers see what was written so far.
+    pub fn tick(&mut self) -> Result<(), Error> {
+        if self.told_at.elapsed() < TELL_EVERY { Ok(()) } else { self.write_round() }
+    }
+
+    /// How many bytes there are so far.
+    pub fn len(&self) -> u64 {
+        self.end
+    }
+
+    /// Whether nothing was written but the header.
+    pub fn is_empty(&self) -> bool {
+        self.end == self.data_start
+    }
+
+    /// Writes what is left, and the sections behind it.
+    pub fn finish(mut self) -> Result<u64, Error> {
+        self.write_round()?;
+        self.info.sample_times = self.first_and_last;
+        let sections = feature_text::all(&self.info, &self.events, self.compression(), Some(self.sizes));
+        let mut at = self.end + 16 * sections.len() as u64;
+        let (mut table, mut contents) = (Vec::new(), Vec::new());
+        for (_, text) in &sections {
+            table.extend(at.to_ne_bytes());
+            table.extend((text.len() as u64).to_ne_bytes());
+            contents.extend_from_slice(text);
+            at += text.len() as u64;
+        }
+        table.append(&mut contents);
+        self.file.write_all_at(&table, self.end).map_err(Error::Write)?;
+        let features: Vec<usize> = sections.iter().map(|(feature, _)| *feature).collect();
+        self.tell(&features)?;
+        Ok(at)
+    }
+
+    fn compression(&self) -> Option<Compression> {
+        self.zstd.as_ref().map(|_| Compression { level: self.level, batch: 4 * BATCH as u32 })
+    }
+
+    fn put_feature(&mut self, feature: usize, text: &[u8]) {
+        let size = (8 + 8 + text.len()).next_multiple_of(8);
+        // What no record holds stands behind the data only.
+        let Ok(_) = u16::try_from(size) else { return };
+        let start = self.pending.len();
+        self.pending.extend(encode::header(kind::HEADER_FEATURE, 0, size).to_ne_bytes());
+        self.pending.extend((feature as u64).to_ne_bytes());
+        self.pending.extend_from_slice(text);
+        self.pending.resize(start + size, 0);
+    }
+
+    /// Writes what is pending, as it is or compressed, and says that a round ends here: what
+    /// follows is not earlier.
+    fn write_round(&mut self) -> Result<(), Error> {
+        if !self.pending.is_empty() {
+            if self.zstd.is_some() { self.write_packed()? } else { self.write_plain()? }
+            let round = encode::header(kind::FINISHED_ROUND, 0, 8);
+            self.append(&round.to_ne_bytes())?;
+        }
+        self.told_at = Instant::now();
+        self.tell(&[])
+    }
+
+    fn write_plain(&mut self) -> Result<(), Error> {
+        let pending = std::mem::take(&mut self.pending);
+        let written = self.append(&pending);
+        self.pending = pending;
+        self.pending.clear();
+        written
+    }
+
+    /// One stream through all records, given out whole at the end of each batch.
+    fn write_packed(&mut self) -> Result<(), Error> {
+        let pending = std::mem::take(&mut self.pending);
+        self.sizes.0 += pending.len() as u64;
+        let mut input = InBuffer::around(&pending);
+        let mut ended = false;
+        while !ended {
+            let Some(zstd) = &mut self.zstd else { break };
+            let mut packed = std::mem::take(&mut self.packed);
+            let mut output = OutBuffer::around(&mut packed[..]);
+            if input.pos() < pending.len() {
+                zstd.run(&mut input, &mut output).map_err(Error::Write)?;
+            }
+            if input.pos() == pending.len() {
+                ended = zstd.flush(&mut output).map_err(Error::Write)? == 0;
+            }
+            let len = output.pos();
+            if len > 0 {
+                self.sizes.1 += len as u64;
+                // zstd would take bytes that fill up a word for the start of a frame: the record has
+                // its odd size, as perf's own have.
+                let header = encode::header(kind::COMPRESSED, 0, 8 + len);
+                self.append(&header.to_ne_bytes())?;
+                self.append(&packed[..len])?;
+            }
+            self.packed = packed;
+        }
+        self.pending = pending;
+        self.pending.clear();
+        Ok(())
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.file.write_all_at(bytes, self.end).map_err(Error::Write)?;
+        self.end += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Writes the header: what of the file is data, and which sections follow it.
+    fn tell(&mut self, features: &[usize]) -> Result<(), Error> {
+        let count = self.events.len() as u64;
+        let mut bits = [0u64; 4];
+        features.iter().for_each(|feature| bits[feature / 64] |= 1 << (feature % 64));
+        let words = [
+            u64::from_ne_bytes(*b"PERFILE2"),
+            HEADER,
+            ENTRY,
+            HEADER + 8 * count,
+            ENTRY * count,
+            self.data_start,
+            self.end - self.data_start,
+            0,
+            0,
+            bits[0],
+            bits[1],
+            bits[2],
+            bits[3],
+        ];
+        self.file.write_all_at(bytemuck::cast_slice(&words), 0).map_err(Error::Write)
+    }
+}
+
+/// Fields of branch stacks that are not written.
+const BRANCH_HW_INDEX: u64 = 1 << 17;
+const BRANCH_COUNTERS: u64 = 1 << 19;
+
+/// The event as it stands in the file that is written.
+fn kept(index: usize, event: &RecordedEvent) -> RecordedEvent {
+    let attribute = Attribute {
+        sample_type: kept_fields(event.attribute.sample_type),
+        read_format: 0,
+        branch_sample_type: event.attribute.branch_sample_type & !(BRANCH_HW_INDEX | BRANCH_COUNTERS),
+        flags: event.attribute.flags | flag::SAMPLE_ID_ALL,
+        sample_regs_user: 0,
+        sample_stack_user: 0,
+        sample_regs_intr: 0,
+        ..event.attribute
+    };
+    RecordedEvent { attribute, ids: vec![id_of(index)], ..event.clone() }
+}
