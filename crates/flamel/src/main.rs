@@ -18,6 +18,9 @@ fn main() -> ExitCode {
         Verb::Record(args) => commands::record::run(*args),
         Verb::Graph(args) => commands::graph::run(&args),
         Verb::Report(args) => commands::report::run(&args),
+        Verb::Fold(args) => commands::fold::run(&args),
+        Verb::Script(args) => commands::script::run(&args),
+        Verb::Convert(args) => commands::convert::run(&args),
     };
     match done {
         Ok(code) => code,

@@ -79,6 +79,11 @@ impl<'a> Callchain<'a> {
         self.words
     }
 
+    /// The context of what stands before the first marker.
+    pub const fn context(self) -> Context {
+        self.context
+    }
+
     /// The addresses, each with its context, leaf first. The first address of the kernel's part
     /// and of the user's part is an instruction pointer, the others are return addresses.
     pub fn frames(self) -> impl Iterator<Item = (Context, CodeAddress)> + 'a {

@@ -47,7 +47,8 @@ const OPERATIONS: [(&str, &str); 3] = [("loads", "load"), ("stores", "store"), (
 /// The name with its modifiers.
 pub(crate) fn of(attribute: &Attribute) -> String {
     let config = attribute.config;
-    let known = |names: &[&str]| usize::try_from(config).ok().and_then(|index| names.get(index)).map(|&name| name.into());
+    let known =
+        |names: &[&str]| usize::try_from(config).ok().and_then(|index| names.get(index)).map(|&name| name.into());
     let name: Option<String> = match attribute.kind {
         HARDWARE => known(&HARDWARE_NAMES),
         SOFTWARE => known(&SOFTWARE_NAMES),

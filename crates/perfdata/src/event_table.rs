@@ -43,7 +43,13 @@ impl EventTable {
     /// No event yet. The registers of the other byte order's machines are not known.
     pub(crate) fn new(order: ByteOrder) -> Self {
         let registers = NATIVE.filter(|_| order == ByteOrder::Native);
-        Self { events: Vec::new(), layouts: Vec::new(), ids: FxHashMap::default(), places: Places::default(), registers }
+        Self {
+            events: Vec::new(),
+            layouts: Vec::new(),
+            ids: FxHashMap::default(),
+            places: Places::default(),
+            registers,
+        }
     }
 
     /// Adds the next event.
@@ -52,8 +58,11 @@ impl EventTable {
         if index == 0 {
             self.places = Places::of(&attribute);
         }
-        let description =
-            EventDescription { name: event_names::of(&attribute), unit: unit(&attribute, ""), sampling: attribute.sampling() };
+        let description = EventDescription {
+            name: event_names::of(&attribute),
+            unit: unit(&attribute, ""),
+            sampling: attribute.sampling(),
+        };
         self.layouts.push(Layout::of(&attribute, self.registers));
         self.ids.extend(ids.iter().map(|&id| (id, EventId::from_index(index))));
         self.events.push(RecordedEvent { description, attribute, ids });
@@ -115,7 +124,8 @@ impl EventTable {
     /// The time of a whole record; `None` where it has none, which perf's own records say by 0 or by
     /// all bits.
     pub(crate) fn time_of(&self, record: &[u64]) -> Option<u64> {
-        word(record, self.places.time_in_sample, self.places.time_from_end).filter(|time| !matches!(*time, 0 | u64::MAX))
+        word(record, self.places.time_in_sample, self.places.time_from_end)
+            .filter(|time| !matches!(*time, 0 | u64::MAX))
     }
 }
 

@@ -32,12 +32,7 @@ pub(crate) fn all(
         let entries = info.build_ids.iter().flat_map(|id| encode::build_id(&id.path, &id.build_id, id.kernel));
         add(BUILD_ID, Some(entries.collect()));
     }
-    let texts = [
-        (HOSTNAME, &info.host),
-        (OSRELEASE, &info.kernel),
-        (VERSION, &info.perf),
-        (ARCH, &info.machine),
-    ];
+    let texts = [(HOSTNAME, &info.host), (OSRELEASE, &info.kernel), (VERSION, &info.perf), (ARCH, &info.machine)];
     for (feature, value) in texts {
         add(feature, value.as_deref().map(text));
     }
@@ -56,10 +51,13 @@ pub(crate) fn all(
     add(CLOCKID, chosen_clock.map(|_| 1u64.to_ne_bytes().to_vec()));
     add(COMPRESSED, compression.map(|compression| compressed(compression, sizes)));
     let moment = info.clock.zip(info.clock_moment);
-    add(CLOCK_DATA, moment.map(|(clock, (wall, at))| {
-        const VERSION: u32 = 1;
-        [&VERSION.to_ne_bytes()[..], &clock.to_ne_bytes(), &wall.to_ne_bytes(), &at.to_ne_bytes()].concat()
-    }));
+    add(
+        CLOCK_DATA,
+        moment.map(|(clock, (wall, at))| {
+            const VERSION: u32 = 1;
+            [&VERSION.to_ne_bytes()[..], &clock.to_ne_bytes(), &wall.to_ne_bytes(), &at.to_ne_bytes()].concat()
+        }),
+    );
     sections
 }
 

@@ -29,7 +29,8 @@ impl GroupValues {
         for read in values {
             let Some(of) = table.event_of(read.id) else { continue };
             // A counter that is inherited has a value for each thread.
-            let inherited = table.events.get(model::id::Id::index(of)).is_some_and(|of| of.attribute.has(flag::INHERIT));
+            let inherited =
+                table.events.get(model::id::Id::index(of)).is_some_and(|of| of.attribute.has(flag::INHERIT));
             let key = (read.id, inherited.then_some(event.task.tid));
             let before = self.last.insert(key, read.value).unwrap_or(0);
             let period = read.value.wrapping_sub(before);

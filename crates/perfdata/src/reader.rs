@@ -117,8 +117,7 @@ impl Reader {
             file_ends_early = data.end() > len;
             (position, end) = (data.offset, Some(data.end().min(len)));
         }
-        let mut reader =
-            Self { input, order, position, end, file_ends_early, assembler: Assembler::new(order), state };
+        let mut reader = Self { input, order, position, end, file_ends_early, assembler: Assembler::new(order), state };
         reader.prologue()?;
         Ok(reader)
     }
@@ -168,6 +167,12 @@ impl Reader {
         Ok(Outcome { damage, losses: std::mem::take(losses), trace_bytes: self.state.trace_bytes })
     }
 
+    /// Goes back to where the events begin, so that they can be read once more. What a pipe has given
+    /// is gone; give it as [`Input::Bytes`] to read it twice.
+    pub fn rewind(self) -> Result<Self, Error> {
+        Self::open(self.input)
+    }
+
     fn prologue(&mut self) -> Result<(), Error> {
         loop {
             match self.assembler.next(&mut self.state.chunks) {
@@ -177,7 +182,8 @@ impl Reader {
                         ByteOrder::Native => first,
                         ByteOrder::Swapped => to_native_header(first),
                     });
-                    if header.kind < kind::FIRST || header.kind == kind::COMPRESSED || header.kind == kind::COMPRESSED2 {
+                    if header.kind < kind::FIRST || header.kind == kind::COMPRESSED || header.kind == kind::COMPRESSED2
+                    {
                         self.assembler.put_back(place);
                         return Ok(());
                     }

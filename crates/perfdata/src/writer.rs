@@ -6,13 +6,13 @@
 //! mapped. At the end the same is put into the sections behind the data, where `perf report
 //! --header` and others look.
 
+use crate::FileBuildId;
 use crate::encode::{self, Encoder, UserStack, id_of, kept_fields};
 use crate::error::Error;
 use crate::event_table::RecordedEvent;
 use crate::feature_text::{self, Compression};
 use crate::info::Info;
 use crate::user_record as kind;
-use crate::FileBuildId;
 use model::{Event, Time};
 use records::{Attribute, flag};
 use std::fs::File;
@@ -175,7 +175,11 @@ impl Writer {
     /// follows is not earlier.
     fn write_round(&mut self) -> Result<(), Error> {
         if !self.pending.is_empty() {
-            if self.zstd.is_some() { self.write_packed()? } else { self.write_plain()? }
+            if self.zstd.is_some() {
+                self.write_packed()?
+            } else {
+                self.write_plain()?
+            }
             let round = encode::header(kind::FINISHED_ROUND, 0, 8);
             self.append(&round.to_ne_bytes())?;
         }

@@ -23,5 +23,5 @@ pub use byte_order::ByteOrder;
 pub use record::{Decoded, Header, Layout, decode};
 pub use registers::RegisterSet;
 pub use sample_read::{ReadValue, read_values};
-pub use swap::{header as to_native_header, to_native};
 pub use stack_end::{of_misc as stack_end_of_misc, to_misc as stack_end_to_misc};
+pub use swap::{header as to_native_header, to_native};

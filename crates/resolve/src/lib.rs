@@ -11,6 +11,7 @@
 mod binary;
 mod files;
 mod kernel_modules;
+mod known_stacks;
 mod naming;
 mod process;
 mod regions;
@@ -19,4 +20,5 @@ mod stacks;
 
 pub use binary::{Binaries, Binary, BinaryId};
 pub use files::{Files, LiveFiles};
-pub use resolver::{Options, Resolver};
+pub use resolver::{Options, Resolver, StackFrame, Told};
+pub use stacks::UserPart;

@@ -1,6 +1,6 @@
 //! Who runs: processes and threads as of the event that is being handled.
 
-use crate::binary::Binaries;
+use crate::binary::{Binaries, BinaryId};
 use crate::files::Files;
 use crate::regions::{Code, Region, Regions};
 use model::{Mapping, Pid, Profile, StringId, TaskId, TaskIds, TaskInfo, Tid, text};
@@ -15,6 +15,8 @@ const KTHREADD: Pid = Pid(2);
 pub struct Process {
     /// Counts the processes that have had this pid.
     pub generation: u32,
+    /// Tells states of the process's memory apart: no other state of any process has the number.
+    pub address_space: u32,
     /// What is mapped.
     pub regions: Regions,
     /// Whether [`Self::regions`] is all there is: false for a process that nobody told of.
@@ -38,6 +40,8 @@ pub struct Processes {
     processes: FxHashMap<Pid, Process>,
     threads: FxHashMap<Tid, Thread>,
     generations: FxHashMap<Pid, u32>,
+    /// How many numbers of address spaces were given out.
+    address_spaces: u32,
     /// Threads that have ended, the first first.
     ended: VecDeque<Tid>,
 }
@@ -48,11 +52,13 @@ const ENDED_KEPT: usize = 1024;
 impl Processes {
     /// The process of this number, which is made up if nothing told of it.
     pub fn process(&mut self, pid: Pid, profile: &mut Profile) -> &mut Process {
-        let Self { processes, generations, .. } = self;
+        let Self { processes, generations, address_spaces, .. } = self;
         processes.entry(pid).or_insert_with(|| {
             let generation = generations.entry(pid).and_modify(|count| *count += 1).or_insert(0);
+            *address_spaces += 1;
             Process {
                 generation: *generation,
+                address_space: *address_spaces,
                 regions: Regions::default(),
                 mappings_known: false,
                 kernel_thread: pid.0 == 0 || pid == KTHREADD,
@@ -103,7 +109,10 @@ impl Processes {
     /// taken the process's number.
     pub fn exec(&mut self, ids: TaskIds, name: &[u8], profile: &mut Profile) {
         self.threads.retain(|_, thread| thread.pid != ids.pid);
+        self.address_spaces += 1;
+        let address_space = self.address_spaces;
         let process = self.process(ids.pid, profile);
+        process.address_space = address_space;
         process.regions = Regions::default();
         process.mappings_known = true;
         process.kernel_thread = false;
@@ -149,7 +158,7 @@ impl Processes {
         }
     }
 
-    /// A piece of the process's memory became executable.
+    /// A piece of the process's memory became executable; the file behind it, if there is one.
     pub fn map(
         &mut self,
         pid: Pid,
@@ -157,14 +166,18 @@ impl Processes {
         files: &dyn Files,
         binaries: &mut Binaries,
         profile: &mut Profile,
-    ) {
-        let code =
-            if is_generated(mapping.path) { Code::Generated } else { Code::Binary(binaries.of(pid, mapping, files)) };
+    ) -> Option<BinaryId> {
+        let binary = (!is_generated(mapping.path)).then(|| binaries.of(pid, mapping, files));
+        let code = binary.map_or(Code::Generated, Code::Binary);
         let (start, end) = (mapping.start.0, mapping.start.0.saturating_add(mapping.len));
         let region = Region { start, end, offset: mapping.offset, code };
+        self.address_spaces += 1;
+        let address_space = self.address_spaces;
         let process = self.process(pid, profile);
+        process.address_space = address_space;
         process.regions.insert(region, binaries);
         process.mappings_known = true;
+        binary
     }
 
     fn remove_process(&mut self, pid: Pid) {

@@ -1,15 +1,17 @@
 //! Takes events, one after the other, and makes the profile.
 
-use crate::binary::{Binaries, BinaryId};
+use crate::binary::{Binaries, Binary, BinaryId};
 use crate::files::Files;
 use crate::kernel_modules::KernelModules;
+use crate::known_stacks::{Chain, KnownStacks};
 use crate::naming::{self, Wanted};
 use crate::process::Processes;
 use crate::regions::Code;
-use crate::stacks::{StackOptions, UserStacks};
+use crate::stacks::{StackOptions, UserPart, UserStacks};
 use model::{
-    Body, CallGraph, CodeAddress, CodeKind, Context, Detail, Event, EventDescription, Location, LocationAddress,
-    LocationId, MappedFile, MappingId, Pid, Profile, Recording, Sample, SampleLoss, SampleRow, StackEnd, TaskIds,
+    Body, CallGraph, Callchain, CodeAddress, CodeKind, Context, Detail, Event, EventDescription, Location,
+    LocationAddress, LocationId, MappedFile, MappingId, Pid, Profile, Recording, Sample, SampleLoss, SampleRow,
+    StackEnd, StackId, TaskId, TaskIds, context_words,
 };
 use rustc_hash::FxHashMap;
 
@@ -42,9 +44,33 @@ pub struct Resolver {
     user_stacks: UserStacks,
     stack_options: StackOptions,
     idle: bool,
+    known: KnownStacks,
     /// What has to be looked up at the end, by location.
     wanted: FxHashMap<LocationId, Wanted>,
-    root_first: Vec<LocationId>,
+    frames: Vec<StackFrame>,
+    chain: Vec<u64>,
+}
+
+/// What came out of an event beside what it did to the profile.
+#[derive(Clone, Copy)]
+pub enum Told<'a> {
+    /// Nothing.
+    Nothing,
+    /// A sample's copied stack was unwound.
+    Unwound(UserPart<'a>),
+    /// A file was mapped.
+    Mapped(&'a Binary),
+}
+
+/// A frame of one sample.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StackFrame {
+    /// Where it was found.
+    pub address: CodeAddress,
+    /// Whose code it is.
+    pub context: Context,
+    /// What it is in the profile.
+    pub location: LocationId,
 }
 
 impl Resolver {
@@ -67,18 +93,51 @@ impl Resolver {
                 kernel_limit: options.kernel_limit,
             },
             idle: options.idle,
+            known: KnownStacks::default(),
             wanted: FxHashMap::default(),
-            root_first: Vec::new(),
+            frames: Vec::new(),
+            chain: Vec::new(),
         }
     }
 
     /// Takes the next event.
-    pub fn event(&mut self, event: &Event<'_>) {
+    pub fn event(&mut self, event: &Event<'_>) -> Told<'_> {
+        if let Body::Sample(sample) = &event.body {
+            let user = self.sample(event, sample);
+            return user.map_or(Told::Nothing, Told::Unwound);
+        }
+        self.side_band(event).map_or(Told::Nothing, Told::Mapped)
+    }
+
+    /// Takes the next event without adding a sample to the profile. Leaves the sample's frames in
+    /// `frames`, the leaf first, and gives its task.
+    pub fn look(&mut self, event: &Event<'_>, frames: &mut Vec<StackFrame>) -> Option<TaskId> {
+        frames.clear();
+        let Body::Sample(sample) = &event.body else {
+            self.side_band(event);
+            return None;
+        };
+        let task = self.processes.task(event.task, &mut self.profile);
+        self.user_stacks.of(
+            sample,
+            self.processes.process(event.task.pid, &mut self.profile),
+            &self.binaries,
+            &self.stack_options,
+        );
+        self.collect_frames(event.task, sample.callchain);
+        std::mem::swap(frames, &mut self.frames);
+        Some(task)
+    }
+
+    fn side_band(&mut self, event: &Event<'_>) -> Option<&Binary> {
         let Self { processes, profile, binaries, files, .. } = self;
         match &event.body {
-            Body::Sample(sample) => self.sample(event, sample),
+            Body::Sample(_) => {}
             Body::Mapping(mapping) if mapping.kernel => {}
-            Body::Mapping(mapping) => processes.map(event.task.pid, mapping, &**files, binaries, profile),
+            Body::Mapping(mapping) => {
+                let binary = processes.map(event.task.pid, mapping, &**files, binaries, profile);
+                return binary.map(|id| &binaries[id]);
+            }
             Body::Name(name) => processes.name(event.task, name, profile),
             Body::Exec(name) => processes.exec(event.task, name, profile),
             Body::Fork { parent } => processes.fork(event.task, *parent, profile),
@@ -89,16 +148,16 @@ impl Resolver {
             }
             Body::Throttle(throttle) => profile.losses.throttled += u64::from(throttle.begins),
         }
+        None
     }
 
-    fn sample(&mut self, event: &Event<'_>, sample: &Sample<'_>) {
+    fn sample(&mut self, event: &Event<'_>, sample: &Sample<'_>) -> Option<UserPart<'_>> {
         if event.task.is_idle() && !self.idle {
             self.profile.losses.add_of(sample.event, SampleLoss::Idle, sample.count);
-            return;
+            return None;
         }
         let task = self.processes.task(event.task, &mut self.profile);
-        let end = self.collect_locations(event.task, sample);
-        let stack = self.profile.stacks.intern(end, self.root_first.drain(..).rev());
+        let stack = self.stack(event.task, sample);
         self.profile.samples.push(SampleRow {
             time: event.time,
             task: Some(task),
@@ -108,24 +167,73 @@ impl Resolver {
             weight: sample.period,
             count: sample.count,
         });
+        sample.user.is_some().then(|| self.user_stacks.last())
     }
 
-    /// Leaves the sample's locations in `self.root_first`, the leaf first.
-    fn collect_locations(&mut self, task: TaskIds, sample: &Sample<'_>) -> StackEnd {
+    /// The sample's stack: one that was seen before, or a new one.
+    fn stack(&mut self, task: TaskIds, sample: &Sample<'_>) -> StackId {
+        let Self { processes, user_stacks, binaries, stack_options, profile, known, chain, .. } = self;
+        let process = processes.process(task.pid, profile);
+        let space = process.address_space;
+        let kind = 1 + sample.stack_end.map_or(0, |end| 1 + end as u32);
+        if sample.user.is_none() {
+            // The chain says it all, and is not looked into unless it is new.
+            let words = sample.callchain.words();
+            let key = Chain { space, kind: kind << 8 | sample.callchain.context() as u32, words };
+            return match known.find(key) {
+                Some(stack) => stack,
+                None => {
+                    let end = user_stacks.of(sample, process, binaries, stack_options);
+                    let stack = self.new_stack(task, sample, end);
+                    self.known.insert(key, stack);
+                    stack
+                }
+            };
+        }
+        let end = user_stacks.of(sample, process, binaries, stack_options);
+        chain.clear();
+        chain.extend(sample.callchain.words().iter().take_while(|word| **word != context_words::USER));
+        for frame in user_stacks.last().frames {
+            // What a signal interrupted was not called.
+            if let CodeAddress::InstructionPointer(_) = frame {
+                chain.push(context_words::USER);
+            }
+            chain.push(frame.raw().0);
+        }
+        let words = std::mem::take(chain);
+        let key = Chain { space, kind: (end as u32 + 1) << 16, words: &words };
+        let stack = known.find(key).unwrap_or_else(|| {
+            let stack = self.new_stack(task, sample, end);
+            self.known.insert(key, stack);
+            stack
+        });
+        self.chain = words;
+        stack
+    }
+
+    fn new_stack(&mut self, task: TaskIds, sample: &Sample<'_>, end: StackEnd) -> StackId {
+        self.collect_frames(task, sample.callchain);
+        let root_first = self.frames.iter().rev().map(|frame| frame.location);
+        self.profile.stacks.intern(end, root_first)
+    }
+
+    /// Leaves the sample's frames in `self.frames`, the leaf first; those of user space are the last
+    /// that were walked.
+    fn collect_frames(&mut self, task: TaskIds, callchain: Callchain<'_>) {
         let leaf_only = self.stack_options.call_graph == CallGraph::None;
-        for (context, address) in sample.callchain.frames() {
-            if context == Context::User || (leaf_only && !self.root_first.is_empty()) {
+        self.frames.clear();
+        for (context, address) in callchain.frames() {
+            if context == Context::User || (leaf_only && !self.frames.is_empty()) {
                 continue;
             }
             let location = self.kernel_or_foreign(context, address);
-            self.root_first.push(location);
+            self.frames.push(StackFrame { address, context, location });
         }
-        let Self { processes, user_stacks, binaries, stack_options, profile, mappings, wanted, root_first, .. } = self;
+        let Self { processes, user_stacks, binaries, profile, mappings, wanted, frames, .. } = self;
         let process = processes.process(task.pid, profile);
-        let (frames, end) = user_stacks.of(sample, process, binaries, stack_options);
-        let frames = if leaf_only && !root_first.is_empty() { &[] } else { frames };
+        let user = if leaf_only && !frames.is_empty() { &[] } else { user_stacks.last().frames };
         let (generation, regions) = (process.generation, &process.regions);
-        for frame in frames {
+        for &frame in user {
             let address = frame.lookup();
             let (location, want) = match regions.find(address) {
                 Some(region) => match region.code {
@@ -157,9 +265,8 @@ impl Resolver {
             };
             let id = profile.add_location(location);
             wanted.entry(id).or_insert(want);
-            root_first.push(id);
+            frames.push(StackFrame { address: frame, context: Context::User, location: id });
         }
-        end
     }
 
     fn kernel_or_foreign(&mut self, context: Context, address: CodeAddress) -> LocationId {
@@ -180,7 +287,7 @@ impl Resolver {
         id
     }
 
-    /// What there is so far, without names.
+    /// What there is so far; without names until [`Self::name`].
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
@@ -190,10 +297,25 @@ impl Resolver {
         &mut self.profile
     }
 
-    /// Looks up all names and gives the profile. Between two files `stop` is asked whether the
-    /// rest shall stay without names.
-    pub fn finish(mut self, symbols: symbols::Options, stop: &dyn Fn() -> bool) -> Profile {
+    /// Looks up all names. Between two files `stop` is asked whether the rest shall stay without.
+    pub fn name(&mut self, symbols: symbols::Options, stop: &dyn Fn() -> bool) {
         naming::name_all(&mut self.profile, &self.wanted, &self.binaries, symbols, stop);
+    }
+
+    /// Forgets who runs and what is mapped, so that the same events can be taken again; the profile,
+    /// files and names stay.
+    pub fn rewind(&mut self) {
+        self.processes = Processes::default();
+    }
+
+    /// The profile.
+    pub fn into_profile(self) -> Profile {
+        self.profile
+    }
+
+    /// Looks up all names and gives the profile; see [`Self::name`].
+    pub fn finish(mut self, symbols: symbols::Options, stop: &dyn Fn() -> bool) -> Profile {
+        self.name(symbols, stop);
         self.profile
     }
 }

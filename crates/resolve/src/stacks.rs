@@ -8,6 +8,15 @@ use model::{Address, CallGraph, Callchain, CodeAddress, Context, Sample, StackEn
 use rustc_hash::FxHashMap;
 use unwind::{Stop, Unwinder};
 
+/// The user's part of a stack.
+#[derive(Clone, Copy, Debug)]
+pub struct UserPart<'a> {
+    /// Its addresses, the leaf first.
+    pub frames: &'a [CodeAddress],
+    /// Why it has no further callers.
+    pub end: StackEnd,
+}
+
 /// How stacks are taken.
 #[derive(Clone, Copy, Debug)]
 pub struct StackOptions {
@@ -20,41 +29,92 @@ pub struct StackOptions {
 }
 
 /// Walks user stacks; keeps its buffers between samples.
-#[derive(Default)]
 pub struct UserStacks {
     unwinder: Unwinder,
     first_functions: FirstFunctions,
     walked: Vec<CodeAddress>,
     chain: Vec<CodeAddress>,
+    /// Which of the two the last stack was, and why it ends.
+    last: (Source, StackEnd),
+}
+
+/// Where a stack's user part was found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source {
+    /// There is none.
+    Nowhere,
+    /// In the copied stack, and perhaps further on in the chain.
+    Walk,
+    /// In the chain of frame pointers.
+    Chain,
+}
+
+impl Default for UserStacks {
+    fn default() -> Self {
+        Self {
+            unwinder: Unwinder::default(),
+            first_functions: FirstFunctions::default(),
+            walked: Vec::new(),
+            chain: Vec::new(),
+            last: (Source::Nowhere, StackEnd::NoUserStack),
+        }
+    }
 }
 
 impl UserStacks {
-    /// The user's part of a sample's stack, the leaf first, and why it ends.
+    /// Finds the user's part of a sample's stack, which [`Self::last`] then gives; why it ends.
     pub fn of(
         &mut self,
         sample: &Sample<'_>,
         process: &mut Process,
         binaries: &Binaries,
         options: &StackOptions,
-    ) -> (&[CodeAddress], StackEnd) {
+    ) -> StackEnd {
+        self.last = self.find(sample, process, binaries, options);
+        self.last.1
+    }
+
+    /// The stack that was found last, the leaf first.
+    pub fn last(&self) -> UserPart<'_> {
+        let (source, end) = self.last;
+        let frames = match source {
+            Source::Nowhere => &[],
+            Source::Walk => &self.walked[..],
+            Source::Chain => &self.chain,
+        };
+        UserPart { frames, end }
+    }
+
+    fn find(
+        &mut self,
+        sample: &Sample<'_>,
+        process: &mut Process,
+        binaries: &Binaries,
+        options: &StackOptions,
+    ) -> (Source, StackEnd) {
         if options.call_graph == CallGraph::None {
             self.chain.clear();
             self.chain.extend(sample.callchain.frames_of(Context::User).take(1));
-            return (&self.chain, StackEnd::NotRecorded);
+            return (Source::Chain, StackEnd::NotRecorded);
+        }
+        if let (Some(end), None) = (sample.stack_end, sample.user) {
+            self.chain.clear();
+            self.chain.extend(sample.callchain.frames_of(Context::User));
+            return (Source::Chain, end);
         }
         let in_kernel = sample.callchain.frames_of(Context::Kernel).next().is_some();
         if in_kernel && is_between_programs(sample, process) {
-            return (&[], StackEnd::NoUserStack);
+            return (Source::Nowhere, StackEnd::NoUserStack);
         }
         let user = sample.user.filter(|user| !user.registers.is_32bit);
         let walked = user.map(|user| self.walk(&user, process, binaries, options.max_frames));
         let chain_end = self.follow_chain(sample.callchain, process, binaries, options);
         match (walked, chain_end) {
-            (Some(StackEnd::Bottom), _) => (&self.walked, StackEnd::Bottom),
-            (Some(end), None) => (&self.walked, end),
-            (None, Some(end)) => (&self.chain, end),
-            (None, None) if process.kernel_thread => (&[], StackEnd::Bottom),
-            (None, None) => (&[], StackEnd::NoUserStack),
+            (Some(StackEnd::Bottom), _) => (Source::Walk, StackEnd::Bottom),
+            (Some(end), None) => (Source::Walk, end),
+            (None, Some(end)) => (Source::Chain, end),
+            (None, None) if process.kernel_thread => (Source::Nowhere, StackEnd::Bottom),
+            (None, None) => (Source::Nowhere, StackEnd::NoUserStack),
             (Some(end), Some(chain_end)) => self.join(end, chain_end),
         }
     }
@@ -62,18 +122,18 @@ impl UserStacks {
     /// Both ways gave something and the walk did not reach the bottom. Where the outermost
     /// walked frame stands in the chain too, the chain knows its callers; otherwise the walk is
     /// what can be trusted, unless the chain is whole.
-    fn join(&mut self, walk_end: StackEnd, chain_end: StackEnd) -> (&[CodeAddress], StackEnd) {
+    fn join(&mut self, walk_end: StackEnd, chain_end: StackEnd) -> (Source, StackEnd) {
         if let Some(last) = self.walked.last() {
             let meeting = self.chain.iter().position(|frame| frame.raw() == last.raw());
             if let Some(callers) = meeting.and_then(|at| self.chain.get(at + 1..)).filter(|rest| !rest.is_empty()) {
                 self.walked.extend_from_slice(callers);
-                return (&self.walked, chain_end);
+                return (Source::Walk, chain_end);
             }
         }
         if chain_end == StackEnd::Bottom || self.walked.is_empty() {
-            (&self.chain, chain_end)
+            (Source::Chain, chain_end)
         } else {
-            (&self.walked, walk_end)
+            (Source::Walk, walk_end)
         }
     }
 

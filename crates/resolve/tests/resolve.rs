@@ -111,7 +111,9 @@ fn each_is_credited_with_its_own_as_of_the_time() {
         sample(parent, 16, &USER_AT_0X1010),
         sample(other, 17, &USER_AT_0X1010),
     ];
-    events.iter().for_each(|event| resolver.event(event));
+    events.iter().for_each(|event| {
+        resolver.event(event);
+    });
     let profile = finish(resolver);
     let expected = [
         ("server", "server", 2),

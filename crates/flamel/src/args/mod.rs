@@ -2,14 +2,16 @@
 //! the verbs; the engine never sees these types.
 
 mod duration;
+mod input;
 mod picture;
 mod record;
 mod view;
 
 pub use duration::parse_duration;
+pub use input::{InputArgs, NameArgs};
 pub use picture::PictureArgs;
 pub use record::{Backend, CallGraphArg, RecordArgs};
-pub use view::{GraphArgs, ReportArgs};
+pub use view::{ConvertArgs, FoldArgs, GraphArgs, ReportArgs, ScriptArgs};
 
 use clap::{Parser, Subcommand};
 
@@ -23,7 +25,8 @@ use clap::{Parser, Subcommand};
     arg_required_else_help = true,
     after_help = "Examples:\n  flamel record -- ./server --port 80     a command, to flame.svg\n  \
                   flamel record -p 1234 -d 10 -o x.svg    a running process, for ten seconds\n  \
-                  flamel graph stacks.folded -o x.svg     folded stacks to a flame graph\n\n\
+                  flamel graph perf.data -o x.svg         a recording to a flame graph\n  \
+                  flamel convert perf.data -o x.pb.gz     a recording to another format\n\n\
                   Every verb has a --help with more examples."
 )]
 pub struct Args {
@@ -37,10 +40,16 @@ pub struct Args {
 pub enum Verb {
     /// Sample a command, processes or the whole system, and draw a flame graph
     Record(Box<RecordArgs>),
-    /// Draw a flame graph of stacks that are in a file
+    /// Draw a flame graph of what is in a file
     Graph(GraphArgs),
-    /// Show the top functions of stacks that are in a file
+    /// Show the top functions of what is in a file
     Report(ReportArgs),
+    /// Fold what is in a file: one line a stack
+    Fold(FoldArgs),
+    /// Print every sample of a recording, as `perf script` does
+    Script(ScriptArgs),
+    /// Write what is in a file in another format
+    Convert(ConvertArgs),
 }
 
 #[cfg(test)]

@@ -1,19 +1,20 @@
 //! The verbs that read a file.
 
-use super::PictureArgs;
+use super::{InputArgs, PictureArgs};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Draw a flame graph of stacks that are in a file
+/// Draw a flame graph of what is in a file
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  flamel graph stacks.folded -o flame.svg\n  \
+#[command(after_help = "Examples:\n  flamel graph perf.data -o flame.svg\n  \
+                        flamel graph perf.data -o flame.svg --symfs /srv/rootfs\n  \
                         flamel graph stacks.folded -o icicle.svg --icicle --title 'nightly'\n  \
-                        cat stacks.folded | flamel graph - -o flame.svg")]
+                        perf record -o - -g -- make | flamel graph - -o flame.svg")]
 pub struct GraphArgs {
-    /// The file to read; `-` is standard input
-    #[arg(value_name = "IN")]
-    pub input: PathBuf,
-    /// Where to write; the name decides the format: .svg, .folded. May be given more than once
+    /// What is read
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Where to write; the name decides the format, .svg for a picture. May be given more than once
     #[arg(short, long, value_name = "OUT", required = true)]
     pub output: Vec<PathBuf>,
     /// The format of `-o -`
@@ -24,14 +25,77 @@ pub struct GraphArgs {
     pub picture: PictureArgs,
 }
 
-/// Show the top functions of stacks that are in a file
+/// Show the top functions of what is in a file
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  flamel report stacks.folded\n  flamel report stacks.folded --top 50")]
+#[command(after_help = "Examples:\n  flamel report perf.data\n  flamel report perf.data --header\n  \
+                        flamel report stacks.folded --top 50")]
 pub struct ReportArgs {
-    /// The file to read; `-` is standard input
-    #[arg(value_name = "IN")]
-    pub input: PathBuf,
+    /// What is read
+    #[command(flatten)]
+    pub input: InputArgs,
     /// How many functions to show
     #[arg(short = 'n', long, value_name = "N", default_value_t = 30)]
     pub top: usize,
+    /// Show what the recording says of the machine, the run and its events, instead of functions
+    #[arg(long)]
+    pub header: bool,
+}
+
+/// Fold what is in a file: one line a stack, its frames joined by `;`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  flamel fold perf.data > stacks.folded\n  \
+                        flamel fold perf.data -e cycles -o stacks.folded\n  \
+                        perf record -o - -g -- make | flamel fold -")]
+pub struct FoldArgs {
+    /// What is read
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Where to write [default: standard output]
+    #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
+    pub output: PathBuf,
+}
+
+/// Write what is in a file in another format
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  flamel convert perf.data -o profile.pb.gz\n  \
+                        flamel convert perf.data -o small.data -z    copied stacks unwound, compressed\n  \
+                        flamel convert stacks.folded -o flame.svg")]
+pub struct ConvertArgs {
+    /// What is read
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Where to write; the name decides the format. May be given more than once
+    #[arg(short, long, value_name = "OUT", required = true)]
+    pub output: Vec<PathBuf>,
+    /// The format of `-o -`
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+    /// Compress a recording
+    #[arg(short = 'z', long)]
+    pub compress: bool,
+    /// How a picture looks
+    #[command(flatten)]
+    pub picture: PictureArgs,
+}
+
+/// Print every sample of a recording, as `perf script` does
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  flamel script perf.data\n  \
+                        flamel script perf.data -F comm,pid,tid,cpu,time,event,period,ip --ns\n  \
+                        flamel script perf.data -F +symoff,-dso\n  \
+                        flamel script perf.data | stackcollapse-perf.pl | flamegraph.pl > flame.svg")]
+pub struct ScriptArgs {
+    /// What is read
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Which fields: comm, pid, tid, cpu, time, event, period, ip, sym, symoff, dso, addr, brstack; with
+    /// `+` or `-` before it, one more or less than usual
+    #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true)]
+    pub fields: Option<String>,
+    /// Times in nanoseconds
+    #[arg(long)]
+    pub ns: bool,
+    /// The most frames of a callchain, as many as `perf script` shows; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 127)]
+    pub max_stack: usize,
 }

@@ -4,17 +4,12 @@ use super::{draw, input, summary};
 use crate::args::GraphArgs;
 use crate::failure::Failure;
 use crate::output::Output;
-use anyhow::anyhow;
 use std::process::ExitCode;
 
 /// Reads, draws.
 pub fn run(args: &GraphArgs) -> Result<ExitCode, Failure> {
     let outputs = Output::all(&args.output, args.format.as_deref())?;
-    let profile = input::read(&args.input)?;
-    let events = profile.events_with_samples();
-    if events.is_empty() {
-        return Err(Failure::usage(anyhow!("draw `{}`: it holds no samples", args.input.display())));
-    }
+    let (profile, events) = input::read(&args.input)?;
     for output in outputs {
         let files = output.write(&profile, &events, &|format, profile, event, out| {
             draw::write(format, profile, event, &args.picture, out)

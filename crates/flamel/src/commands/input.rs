@@ -1,26 +1,120 @@
-//! Reads a profile from a file or from standard input.
+//! Reads a file or standard input, whatever format it is in.
 
+use super::recording::Recording;
+use super::summary;
+use crate::args::InputArgs;
 use crate::failure::Failure;
 use anyhow::{Context as _, anyhow};
-use model::Profile;
-use std::fs;
-use std::io::{self, Read as _};
+use model::{Detail, EventId, Profile, id::Id as _};
+use perfdata::is_perf_data;
+use std::fs::File;
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-/// The profile in `path`, or in standard input for `-`. What the reader left out is told.
-pub fn read(path: &Path) -> Result<Profile, Failure> {
-    let (name, bytes) = if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        let read = io::stdin().lock().read_to_end(&mut bytes);
-        ("standard input".to_owned(), read.map(|_| bytes))
+/// What was given.
+pub enum Input {
+    /// Events with addresses.
+    Recording(Box<Recording>),
+    /// Stacks with names.
+    Profile(Box<Profile>),
+}
+
+/// How the input is called in messages.
+pub fn name(path: &Path) -> String {
+    if is_stdin(path) { "standard input".into() } else { format!("`{}`", path.display()) }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Opens what `path` leads to, or standard input for `-`. What the reader of a text left out is told.
+pub fn open(path: &Path) -> Result<Input, Failure> {
+    open_as(path, Pipes::ReadOnce)
+}
+
+/// The same, for what is read twice.
+pub fn open_to_reread(path: &Path) -> Result<Input, Failure> {
+    open_as(path, Pipes::Keep)
+}
+
+/// What becomes of a recording that comes by a pipe.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pipes {
+    /// It is gone once it is read.
+    ReadOnce,
+    /// It is kept in memory.
+    Keep,
+}
+
+fn open_as(path: &Path, pipes: Pipes) -> Result<Input, Failure> {
+    let name = name(path);
+    let failed = |error: io::Error| Failure::usage(anyhow!(error).context(format!("read {name}")));
+    let (mut reader, file): (Box<dyn Read + Send>, Option<File>) = if is_stdin(path) {
+        (Box::new(io::stdin()), None)
     } else {
-        (format!("`{}`", path.display()), fs::read(path))
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(Failure::usage(anyhow!(
+                "read {name}: it is a folder; a recording of `perf record --threads` has to be made without that"
+            )));
+        }
+        let again = file.try_clone().map_err(failed)?;
+        (Box::new(file), metadata.is_file().then_some(again))
     };
-    let bytes = bytes.with_context(|| format!("read {name}")).map_err(Failure::usage)?;
+    let mut head = Vec::new();
+    reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(failed)?;
+    if is_perf_data(&head) {
+        let input = match file {
+            Some(file) => perfdata::Input::File(file),
+            None if pipes == Pipes::ReadOnce => perfdata::Input::stream(Cursor::new(head).chain(reader)),
+            None => {
+                reader.read_to_end(&mut head).map_err(failed)?;
+                perfdata::Input::Bytes(head)
+            }
+        };
+        return Ok(Input::Recording(Box::new(Recording::open(name, input)?)));
+    }
+    let mut bytes = head;
+    reader.read_to_end(&mut bytes).map_err(failed)?;
     if bytes.is_empty() {
         return Err(Failure::usage(anyhow!("read {name}: it is empty")));
     }
     let decoded = formats::decode(&bytes).with_context(|| format!("read {name}")).map_err(Failure::usage)?;
-    decoded.notes.iter().for_each(|note| super::summary::warn(&format!("{name}: {note}")));
-    Ok(decoded.profile)
+    decoded.notes.iter().for_each(|note| summary::warn(&format!("{name}: {note}")));
+    Ok(Input::Profile(Box::new(decoded.profile)))
+}
+
+/// What a recording is told by.
+const HEAD: u64 = 16;
+
+/// The input as a profile with names, and those of its events that are wanted and have samples.
+pub fn read(args: &InputArgs) -> Result<(Profile, Vec<EventId>), Failure> {
+    let profile = match open(&args.input)? {
+        // Neither pictures nor tables look at single samples.
+        Input::Recording(recording) => recording.profile(args, Detail::Counts)?,
+        Input::Profile(profile) => *profile,
+    };
+    let events = wanted_events(args, &profile)?;
+    Ok((profile, events))
+}
+
+/// The events that are asked for and have samples; an error where none has.
+pub fn wanted_events(args: &InputArgs, profile: &Profile) -> Result<Vec<EventId>, Failure> {
+    let name = name(&args.input);
+    let mut events = profile.events_with_samples();
+    if let Some(wanted) = &args.event {
+        events.retain(|event| profile.events[event.index()].name == *wanted);
+        if !profile.events.iter().any(|event| event.name == *wanted) {
+            let known: Vec<_> = profile.events.iter().map(|event| event.name.as_str()).collect();
+            return Err(Failure::usage(anyhow!("{name} holds no event `{wanted}`; there are: {}", known.join(", "))));
+        }
+    }
+    if events.is_empty() {
+        let idle = profile.losses.count(model::SampleLoss::Idle);
+        let but = if idle > 0 { format!(" but {idle} of idle CPUs; show them with `--idle`") } else { String::new() };
+        return Err(Failure::usage(anyhow!("{name} holds no samples{but}")));
+    }
+    Ok(events)
 }

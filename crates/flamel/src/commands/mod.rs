@@ -1,11 +1,16 @@
 //! One file a verb, and what verbs share.
 
+pub mod convert;
+pub mod fold;
 pub mod graph;
 pub mod record;
 pub mod report;
+pub mod script;
 
 mod draw;
+mod header_text;
 mod input;
 mod live_line;
 mod open;
+mod recording;
 mod summary;

@@ -1,6 +1,7 @@
-//! `flamel report`: tables of stacks in a file.
+//! `flamel report`: tables of what is in a file.
 
-use super::{input, summary};
+use super::input::{self, Input};
+use super::{header_text, summary};
 use crate::args::ReportArgs;
 use crate::failure::Failure;
 use anyhow::{Context as _, anyhow};
@@ -9,11 +10,10 @@ use std::process::ExitCode;
 
 /// Reads, prints.
 pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    let profile = input::read(&args.input)?;
-    let events = profile.events_with_samples();
-    if events.is_empty() {
-        return Err(Failure::usage(anyhow!("report `{}`: it holds no samples", args.input.display())));
+    if args.header {
+        return header(args);
     }
+    let (profile, events) = input::read(&args.input)?;
     let mut out = BufWriter::new(stdout().lock());
     for event in events {
         summary::table(&profile, event, args.top, &mut out)
@@ -21,5 +21,20 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
             .map_err(Failure::stdout)?;
     }
     out.flush().context("write to standard output").map_err(Failure::stdout)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn header(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    let Input::Recording(mut recording) = input::open(&args.input.input)? else {
+        return Err(Failure::usage(anyhow!(
+            "show the header of {}: it is no recording; only perf.data has one",
+            input::name(&args.input.input)
+        )));
+    };
+    // A pipe tells its files, and late names of events, between the samples.
+    recording.read(|_| {})?;
+    let text = header_text::of(&recording);
+    let mut out = stdout().lock();
+    out.write_all(text.as_bytes()).context("write to standard output").map_err(Failure::stdout)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -18,8 +18,10 @@ pub fn unpacked(name: &str) -> Option<Vec<u8>> {
 /// The names of all recordings.
 pub fn names() -> Vec<String> {
     let names = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> =
-        names.filter_map(|name| Some(name.strip_suffix(".zst")?.to_owned())).filter(|name| !name.ends_with(".txt")).collect();
+    let mut names: Vec<String> = names
+        .filter_map(|name| Some(name.strip_suffix(".zst")?.to_owned()))
+        .filter(|name| !name.ends_with(".txt"))
+        .collect();
     names.sort();
     names
 }
@@ -35,7 +37,8 @@ pub fn samples(bytes: Vec<u8>, with_cpu: bool) -> (Vec<String>, Outcome) {
             write!(line, "[{:03}] ", event.cpu.unwrap().0).unwrap();
         }
         let time = event.time.map_or(0, model::Time::as_ns);
-        write!(line, "{}.{:09} {:?} {}", time / 1_000_000_000, time % 1_000_000_000, sample.event, sample.period).unwrap();
+        write!(line, "{}.{:09} {:?} {}", time / 1_000_000_000, time % 1_000_000_000, sample.event, sample.period)
+            .unwrap();
         // perf script shows no more than 127 frames.
         for (_, address) in sample.callchain.frames().take(127) {
             let Address(address) = address.raw();

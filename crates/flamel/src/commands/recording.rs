@@ -1,0 +1,145 @@
+//! A perf.data recording that is read: to a profile, or event by event.
+
+use super::summary;
+use crate::args::{InputArgs, NameArgs};
+use crate::failure::Failure;
+use anyhow::Context as _;
+use model::{CallGraph, Detail, Event, Profile, Recording as Run};
+use perfdata::{Info, Outcome, Reader};
+use resolve::{LiveFiles, Resolver};
+use std::time::{Duration, SystemTime};
+
+/// An open recording.
+pub struct Recording {
+    name: String,
+    reader: Reader,
+}
+
+impl Recording {
+    /// Opens it; `name` is for messages.
+    pub fn open(name: String, input: perfdata::Input) -> Result<Self, Failure> {
+        let reader = Reader::open(input).with_context(|| format!("read {name}")).map_err(Failure::usage)?;
+        Ok(Self { name, reader })
+    }
+
+    /// What it says of the machine and the run.
+    pub fn info(&self) -> &Info {
+        self.reader.info()
+    }
+
+    /// Its events.
+    pub fn events(&self) -> &[perfdata::RecordedEvent] {
+        self.reader.events()
+    }
+
+    /// Whether samples have callchains.
+    pub fn has_callchains(&self) -> bool {
+        self.reader.has_callchains()
+    }
+
+    /// A resolver that has seen nothing of it yet.
+    pub fn resolver(&self, args: &InputArgs, detail: Detail) -> Resolver {
+        let options = resolve::Options {
+            recording: run(self.info()),
+            events: self.descriptions(),
+            detail,
+            idle: args.idle,
+            call_graph: match self.has_callchains() {
+                true => CallGraph::Auto { stack_bytes: 0 },
+                false => CallGraph::None,
+            },
+            max_frames: MAX_FRAMES,
+            kernel_limit: self.kernel_limit(),
+        };
+        Resolver::new(options, Box::new(LiveFiles))
+    }
+
+    /// Gives out all events; what could not be read is told.
+    pub fn read(&mut self, sink: impl FnMut(&Event<'_>)) -> Result<Outcome, Failure> {
+        let outcome = self.read_quietly(sink)?;
+        if let Some(damage) = outcome.damage {
+            summary::warn(&format!(
+                "{} is damaged at byte {}: {}; what comes before it is used",
+                self.name, damage.offset, damage.what
+            ));
+        }
+        if outcome.trace_bytes > 0 {
+            summary::warn(&format!(
+                "{} holds {} bytes of hardware traces (Intel PT, CoreSight), which are not decoded",
+                self.name, outcome.trace_bytes
+            ));
+        }
+        Ok(outcome)
+    }
+
+    /// Gives out all events and tells nothing, for a second time.
+    pub fn read_quietly(&mut self, sink: impl FnMut(&Event<'_>)) -> Result<Outcome, Failure> {
+        self.reader.read(sink).with_context(|| format!("read {}", self.name)).map_err(Failure::usage)
+    }
+
+    /// All of it as a profile with names.
+    pub fn profile(mut self, args: &InputArgs, detail: Detail) -> Result<Profile, Failure> {
+        let mut resolver = self.resolver(args, detail);
+        let outcome = self.read(|event| {
+            resolver.event(event);
+        })?;
+        self.complete(&mut resolver, &outcome);
+        Ok(resolver.finish(symbol_options(&args.names), &|| false))
+    }
+
+    /// Goes back to the beginning.
+    pub fn rewind(self) -> Result<Self, Failure> {
+        let Self { name, reader } = self;
+        let reader = reader.rewind().with_context(|| format!("read {name}")).map_err(Failure::usage)?;
+        Ok(Self { name, reader })
+    }
+
+    /// Adds what is known only at the end.
+    pub fn complete(&self, resolver: &mut Resolver, outcome: &Outcome) {
+        let events = self.descriptions();
+        let profile = resolver.profile_mut();
+        profile.losses.merge(&outcome.losses);
+        profile.events = events;
+        let duration = self.info().sample_times.and_then(|(first, last)| last.checked_sub(first));
+        profile.recording.duration = duration.map(Duration::from_nanos);
+    }
+
+    fn descriptions(&self) -> Vec<model::EventDescription> {
+        self.events().iter().map(|event| event.description.clone()).collect()
+    }
+
+    /// The most frames that the kernel put into a callchain: 127 unless something else was asked for.
+    fn kernel_limit(&self) -> usize {
+        const USUAL: u16 = 127;
+        let asked = self.events().iter().map(|event| event.attribute.sample_max_stack).max().unwrap_or(0);
+        usize::from(if asked == 0 { USUAL } else { asked })
+    }
+}
+
+/// No more frames are taken from a copied stack: 64 KiB hold no more.
+const MAX_FRAMES: usize = 8192;
+
+/// How names are looked up.
+pub fn symbol_options(names: &NameArgs) -> symbols::Options {
+    let usual = symbols::Options::default();
+    symbols::Options {
+        inlines: !names.no_inline,
+        raw_names: names.raw_names,
+        debug_dirs: if names.debug_dir.is_empty() { usual.debug_dirs } else { names.debug_dir.clone() },
+    }
+}
+
+/// What a profile says of the run.
+fn run(info: &Info) -> Run {
+    let wall_offset = info.clock_moment.and_then(|(wall, clock)| {
+        SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(wall))?.checked_sub(Duration::from_nanos(clock))
+    });
+    Run {
+        target: info.command.join(" "),
+        host: info.host.clone(),
+        kernel: info.kernel.clone(),
+        cpus: info.cpus_online,
+        wall_offset,
+        ..Run::default()
+    }
+}
