@@ -29,7 +29,7 @@ use crate::{Error, ErrorKind};
 /// The format.
 pub const FORMAT: Format = Format {
     name: "pprof",
-    summary: "pprof: a compressed profile.proto message",
+    summary: "a profile of pprof: profile.proto, compressed",
     extensions: &["pb.gz", "pprof"],
     sniff: sniff::sniff,
     decode: Decode::With(decode),

@@ -2,6 +2,7 @@
 //! the verbs; the engine never sees these types.
 
 mod duration;
+mod output;
 mod picture;
 mod record;
 mod view;

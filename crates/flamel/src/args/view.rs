@@ -1,6 +1,7 @@
 //! The verbs that read a file.
 
 use super::PictureArgs;
+use super::output::{format_parser, output_help};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -13,11 +14,11 @@ pub struct GraphArgs {
     /// The file to read; `-` is standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// Where to write; the name decides the format: .svg, .folded. May be given more than once
-    #[arg(short, long, value_name = "OUT", required = true)]
+    /// Where to write
+    #[arg(short, long, value_name = "OUT", required = true, help = output_help())]
     pub output: Vec<PathBuf>,
-    /// The format of `-o -`
-    #[arg(long, value_name = "FORMAT")]
+    /// The format of `-o -`, and of files whose name does not say it
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub format: Option<String>,
     /// How the picture looks
     #[command(flatten)]

@@ -1,10 +1,10 @@
 //! One file a verb, and what verbs share.
 
+pub mod draw;
 pub mod graph;
 pub mod record;
 pub mod report;
 
-mod draw;
 mod input;
 mod live_line;
 mod open;

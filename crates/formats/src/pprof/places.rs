@@ -193,7 +193,7 @@ fn add_function(mapping: Option<MappingId>, kind: CodeKind, frame: Frame, profil
 /// A build id in hexadecimal digits; Go's own are other text, and none.
 fn build_id(text: &str) -> Option<BuildId> {
     let digits = text.as_bytes();
-    if digits.len() % 2 != 0 || !digits.iter().all(u8::is_ascii_hexdigit) {
+    if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
     let digit = |byte: u8| (byte as char).to_digit(16).unwrap_or(0) as u8;
