@@ -6,7 +6,8 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # What is missing is installed, where it is a Debian package: a command or file, and its package.
 BUILD_NEEDS := gcc:gcc /usr/include/stdio.h:libc6-dev
 TEST_NEEDS := $(BUILD_NEEDS) g++:g++ readelf:binutils xz:xz-utils perf:linux-perf \
-	chromium:chromium xmllint:libxml2-utils tsc:node-typescript
+	chromium:chromium xmllint:libxml2-utils tsc:node-typescript \
+	go:golang-go
 BENCH_NEEDS := $(BUILD_NEEDS) perf:linux-perf
 
 # Many tests need root. Without it the tests are built as the user, and only run through sudo.

@@ -1,5 +1,4 @@
-//! Text of any format that is read. What was read is written as folded text, and that must read
-//! back to the same stacks and sums.
+//! Folded text. What was read is written again, and that must read back to the same stacks and sums.
 #![no_main]
 
 use formats::{Decoded, folded};
@@ -8,12 +7,12 @@ use model::id::Id as _;
 use model::{EventId, Profile};
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(Decoded { profile, .. }) = formats::decode(bytes) else { return };
+    let Ok(Decoded { profile, .. }) = folded::decode(bytes) else { return };
     let once = written(&profile);
     if once.is_empty() {
         return;
     }
-    // Its own reader: what text looks like to the others is a guess, which a few odd bytes may mislead.
+    // Not by what it looks like, which is a guess that a few odd bytes may mislead.
     let again = folded::decode(&once).expect("what flamel writes is read").profile;
     assert_eq!(total(&profile), total(&again), "{}", String::from_utf8_lossy(&once));
     assert_eq!(once, written(&again), "{}", String::from_utf8_lossy(&once));

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod failure;
 mod output;
+mod output_format;
 
 use args::{Args, Verb};
 use clap::Parser as _;

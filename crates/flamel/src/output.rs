@@ -1,69 +1,63 @@
 //! Where results go: files that appear only once they are whole, or standard output.
 
 use crate::failure::Failure;
+use crate::output_format::OutputFormat;
 use anyhow::{Context as _, anyhow};
 use model::{EventDescription, EventId, Profile, id::Id as _};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
-
-/// What can be written, by the end of a file's name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
-    /// A flame graph.
-    Svg,
-    /// Folded stacks.
-    Folded,
-}
-
-/// Every format: the end of the name, and what it is called.
-const FORMATS: &[(&str, Format)] = &[("svg", Format::Svg), ("folded", Format::Folded)];
 
 /// A place to write to, checked before any work is done.
 #[derive(Clone, Debug)]
 pub struct Output {
     path: PathBuf,
-    format: Format,
+    format: OutputFormat,
+    /// The extension by which the name says the format, if it does.
+    extension: Option<&'static str>,
 }
 
 /// Draws or encodes one event of a profile.
-pub type Write1<'a> = &'a dyn Fn(Format, &Profile, EventId, &mut dyn Write) -> anyhow::Result<()>;
+pub type Write1<'a> = &'a dyn Fn(OutputFormat, &Profile, EventId, &mut dyn Write) -> anyhow::Result<()>;
 
 impl Output {
     /// The place `path` in the format of its name, or in `format` where that does not say one.
     pub fn new(path: &Path, format: Option<&str>) -> Result<Self, Failure> {
         let to_stdout = path.as_os_str() == "-";
-        let find = |name: &str| FORMATS.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
-        let known = FORMATS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).filter(|_| !to_stdout);
+        let said = OutputFormat::of_file(path).filter(|_| !to_stdout);
         let shown = path.display();
-        let format = match (ending.as_deref().and_then(find), format) {
-            (Some(format), _) => format,
-            (None, Some(format)) => find(format).ok_or_else(|| {
+        let format = match (said, format) {
+            (Some((format, _)), _) => format,
+            (None, Some(format)) => OutputFormat::find(format).ok_or_else(|| {
+                let known = OutputFormat::names();
                 Failure::usage(anyhow!("`--format {format}`: there is no such format to write; there are {known}"))
             })?,
             (None, None) if to_stdout => {
                 return Err(Failure::usage(anyhow!(
-                    "write to standard output: say which format with `--format`: {known}"
+                    "write to standard output: say which format with `--format`: {}",
+                    OutputFormat::names()
                 )));
             }
             (None, None) => {
-                let why = match &ending {
-                    Some(ending) => format!("`{ending}` is no format that can be written"),
+                let why = match path.extension() {
+                    Some(ending) => format!("`{}` is no format that can be written", ending.display()),
                     None => "its name has no ending that says the format".into(),
                 };
                 return Err(Failure::usage(anyhow!(
-                    "write `{shown}`: {why}; there are {known}, or say it with `--format`"
+                    "write `{shown}`: {why}; there are {}, or say it with `--format`",
+                    OutputFormat::usual_extensions()
                 )));
             }
         };
         if !to_stdout {
             check_place(path).map_err(Failure::usage)?;
         }
-        Ok(Self { path: path.to_owned(), format })
+        Ok(Self { path: path.to_owned(), format, extension: said.map(|(_, extension)| extension) })
     }
 
     /// All the places that were given with `-o`; `format` is for those whose name does not say it.
@@ -100,11 +94,22 @@ impl Output {
                 let path = if events.len() == 1 {
                     self.path.clone()
                 } else {
-                    name_for(&self.path, &profile.events[event.index()].name)
+                    self.name_for(&profile.events[event.index()].name)
                 };
                 self.write_file(&path, &|out| write(self.format, profile, event, out)).map_err(Failure::run)
             })
             .collect()
+    }
+
+    /// `flame.svg` for `page-faults` is `flame.page-faults.svg`, `x.pb.gz` is `x.page-faults.pb.gz`.
+    fn name_for(&self, event: &str) -> PathBuf {
+        let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+        let event: String = event.chars().map(safe).collect();
+        let name = self.path.file_name().unwrap_or_default().as_bytes();
+        let extension = self.extension.map(str::len).or(self.path.extension().map(OsStr::len));
+        let (stem, extension) = name.split_at(name.len() - extension.map_or(0, |len| len + 1));
+        let name = [stem, b".", event.as_bytes(), extension].concat();
+        self.path.with_file_name(OsStr::from_bytes(&name))
     }
 
     /// Writes beside the file first and puts it in place once it is whole. Where that is not
@@ -242,13 +247,6 @@ fn check_place(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `flame.svg` for `page-faults` is `flame.page-faults.svg`.
-fn name_for(path: &Path, event: &str) -> PathBuf {
-    let safe: String = event.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
-    let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-    path.with_extension(format!("{safe}.{ending}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,9 +254,10 @@ mod tests {
     #[test]
     fn the_name_decides_the_format() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Output::new(&folder.path().join("a.b.SVG"), None).unwrap().format, Format::Svg);
-        assert_eq!(Output::new(&folder.path().join("x.folded"), None).unwrap().format, Format::Folded);
-        assert_eq!(Output::new(Path::new("-"), Some("folded")).unwrap().format, Format::Folded);
+        assert_eq!(Output::new(&folder.path().join("a.b.SVG"), None).unwrap().format.name(), "svg");
+        assert_eq!(Output::new(&folder.path().join("x.folded"), None).unwrap().format.name(), "folded");
+        assert_eq!(Output::new(&folder.path().join("x.PB.gz"), Some("svg")).unwrap().format.name(), "pprof");
+        assert_eq!(Output::new(Path::new("-"), Some("folded")).unwrap().format.name(), "folded");
         let bad = [
             folder.path().join("x.png"),
             folder.path().join("x"),
@@ -270,17 +269,23 @@ mod tests {
         }
         assert!(Output::new(Path::new("-"), None).is_err());
         let svg = folder.path().join("x.svg");
-        assert_eq!(Output::new(Path::new("/dev/null"), Some("folded")).unwrap().format, Format::Folded);
+        assert_eq!(Output::new(Path::new("/dev/null"), Some("folded")).unwrap().format.name(), "folded");
         assert!(Output::new(Path::new("-"), Some("png")).is_err());
         assert!(Output::all(&[svg.clone(), svg], None).is_err());
     }
 
     #[test]
     fn each_of_several_events_has_its_own_file() {
-        assert_eq!(
-            name_for(Path::new("/a/flame.svg"), "sched:sched_switch"),
-            Path::new("/a/flame.sched_sched_switch.svg")
-        );
+        let folder = tempfile::tempdir().unwrap();
+        for (name, event, expected) in [
+            ("flame.svg", "sched:sched_switch", "flame.sched_sched_switch.svg"),
+            ("x.v1.PB.gz", "page-faults", "x.v1.page-faults.PB.gz"),
+            ("x.out", "page-faults", "x.page-faults.out"),
+            ("x", "page-faults", "x.page-faults"),
+        ] {
+            let output = Output::new(&folder.path().join(name), Some("folded")).unwrap();
+            assert_eq!(output.name_for(event), folder.path().join(expected));
+        }
     }
 
     #[test]

@@ -12,6 +12,10 @@ pub enum ErrorKind {
     Unreadable,
     /// The input is in no known format.
     Unrecognised,
+    /// The input is cut or breaks its format's rules, so that nothing in it can be relied on.
+    Damaged,
+    /// A number or size beyond what the format or this reader holds.
+    OutOfRange,
     /// Not one entry of the input follows the format's rules.
     NoValidEntry,
     /// The format is only read, not written.

@@ -11,7 +11,7 @@ pub struct Format {
     pub name: &'static str,
     /// What it is, in a few words without a capital or a full stop.
     pub summary: &'static str,
-    /// The extensions of its files, without the dot.
+    /// The extensions of its files, without the first dot, in lower case: `svg`, `pb.gz`.
     pub extensions: &'static [&'static str],
     /// Whether these bytes look like it. Only their beginning is looked at.
     pub sniff: fn(&[u8]) -> bool,
@@ -63,6 +63,42 @@ impl Format {
         match self.encode {
             Some(encode) => encode(profile, event, out),
             None => Err(Error::new(ErrorKind::NotWritten, format!("{} is read but not written", self.summary))),
+        }
+    }
+}
+
+/// The longest of these extensions that a file's name ends in, behind a dot and at least one
+/// other character; capitals do not matter.
+pub fn longest_extension(file_name: &str, extensions: &[&'static str]) -> Option<&'static str> {
+    let ends_in = |extension: &str| {
+        let bytes = file_name.as_bytes();
+        let dot = bytes.len().checked_sub(extension.len() + 1).filter(|dot| *dot > 0);
+        dot.is_some_and(|dot| bytes[dot] == b'.' && bytes[dot + 1..].eq_ignore_ascii_case(extension.as_bytes()))
+    };
+    extensions.iter().copied().filter(|extension| ends_in(extension)).max_by_key(|extension| extension.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::longest_extension;
+
+    #[test]
+    fn the_longest_end_of_a_name_counts() {
+        let known = ["json", "flamel.json", "gz", "pb.gz"];
+        for (name, expected) in [
+            ("x.json", Some("json")),
+            ("a.b.JSON", Some("json")),
+            ("x.Flamel.json", Some("flamel.json")),
+            ("x.pb.gz", Some("pb.gz")),
+            ("pb.gz", Some("gz")),
+            ("xpb.gz", Some("gz")),
+            ("é.pb.gz", Some("pb.gz")),
+            (".json", None),
+            ("json", None),
+            ("x.json.", None),
+            ("", None),
+        ] {
+            assert_eq!(longest_extension(name, &known), expected, "{name}");
         }
     }
 }

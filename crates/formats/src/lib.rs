@@ -9,6 +9,7 @@
 
 pub mod folded;
 pub mod perf_script;
+pub mod pprof;
 
 mod decimal;
 mod error;
@@ -16,19 +17,14 @@ mod folded_line;
 mod format;
 
 pub use error::{Error, ErrorKind};
-pub use format::{Decode, Decoded, Format};
+pub use format::{Decode, Decoded, Format, longest_extension};
 
 /// Every format, the one that is told most surely from its bytes first.
-pub const FORMATS: &[Format] = &[perf_script::FORMAT, folded::FORMAT];
+pub const FORMATS: &[Format] = &[pprof::FORMAT, perf_script::FORMAT, folded::FORMAT];
 
 /// The format of these bytes, as far as their beginning tells.
 pub fn detect(bytes: &[u8]) -> Option<&'static Format> {
     FORMATS.iter().find(|format| (format.sniff)(bytes))
-}
-
-/// The format that a file's extension stands for; capitals do not matter.
-pub fn by_extension(extension: &str) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| format.extensions.iter().any(|known| known.eq_ignore_ascii_case(extension)))
 }
 
 /// Reads a profile in whatever format it is.

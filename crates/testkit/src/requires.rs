@@ -91,6 +91,12 @@ pub fn xmllint() -> bool {
     program("xmllint", "libxml2-utils")
 }
 
+/// Go's tools, of which one reads pprof.
+#[must_use]
+pub fn go() -> bool {
+    program("go", "golang-go")
+}
+
 /// perf(1), to compare with.
 #[must_use]
 pub fn perf() -> bool {

@@ -3,6 +3,7 @@
 
 mod duration;
 mod input;
+mod output;
 mod picture;
 mod record;
 mod view;

@@ -1,5 +1,6 @@
 //! `flamel record`.
 
+use super::output::{format_parser, output_help};
 use super::{PictureArgs, parse_duration};
 use capture::{AUTO_STACK_BYTES, DWARF_STACK_BYTES, MAX_STACK_BYTES};
 use clap::{Args, ValueEnum};
@@ -98,12 +99,11 @@ pub struct RecordArgs {
     #[arg(long, value_enum, default_value_t = Backend::Auto, help_heading = "Sampling")]
     pub backend: Backend,
 
-    /// Where to write; the name decides the format: .svg, .folded. May be given more than once
-    /// [default: flame.svg]
-    #[arg(short, long, value_name = "OUT", help_heading = "Output")]
+    /// Where to write
+    #[arg(short, long, value_name = "OUT", help_heading = "Output", help = output_help() + " [default: flame.svg]")]
     pub output: Vec<PathBuf>,
-    /// The format of `-o -`
-    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    /// The format of `-o -`, and of files whose name does not say it
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Output")]
     pub format: Option<String>,
     /// Open the first output in the desktop's viewer
     #[arg(long, help_heading = "Output")]

@@ -1,5 +1,6 @@
 //! The verbs that read a file.
 
+use super::output::{format_parser, output_help};
 use super::{InputArgs, PictureArgs};
 use clap::Args;
 use std::path::PathBuf;
@@ -14,11 +15,11 @@ pub struct GraphArgs {
     /// What is read
     #[command(flatten)]
     pub input: InputArgs,
-    /// Where to write; the name decides the format, .svg for a picture. May be given more than once
-    #[arg(short, long, value_name = "OUT", required = true)]
+    /// Where to write
+    #[arg(short, long, value_name = "OUT", required = true, help = output_help())]
     pub output: Vec<PathBuf>,
-    /// The format of `-o -`
-    #[arg(long, value_name = "FORMAT")]
+    /// The format of `-o -`, and of files whose name does not say it
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub format: Option<String>,
     /// How the picture looks
     #[command(flatten)]
@@ -64,11 +65,11 @@ pub struct ConvertArgs {
     /// What is read
     #[command(flatten)]
     pub input: InputArgs,
-    /// Where to write; the name decides the format. May be given more than once
-    #[arg(short, long, value_name = "OUT", required = true)]
+    /// Where to write
+    #[arg(short, long, value_name = "OUT", required = true, help = output_help())]
     pub output: Vec<PathBuf>,
-    /// The format of `-o -`
-    #[arg(long, value_name = "FORMAT")]
+    /// The format of `-o -`, and of files whose name does not say it
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub format: Option<String>,
     /// Compress a recording
     #[arg(short = 'z', long)]

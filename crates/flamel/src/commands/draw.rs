@@ -1,27 +1,48 @@
-//! One event of a profile, in the format that an output's name asks for.
+//! One event of a profile, in the format that an output's name asks for. A view is a line in
+//! [`VIEWS`] and a function; formats come from [`formats::FORMATS`].
 
 use super::summary;
 use crate::args::PictureArgs;
-use crate::output::Format;
+use crate::output_format::OutputFormat;
 use model::{EventId, Profile};
 use std::io::Write;
 use views::{CallTree, CallTreeOptions, FlameGraphOptions, Palette, RootSide, flame_graph_svg};
 
+/// A kind of picture.
+#[derive(Debug)]
+pub struct View {
+    /// What the user calls it (`--format NAME`).
+    pub name: &'static str,
+    /// What it is, in a few words without a capital or a full stop.
+    pub summary: &'static str,
+    /// The extensions of its files, the usual one first, without the first dot.
+    pub extensions: &'static [&'static str],
+    draw: DrawFn,
+}
+
+type DrawFn = fn(&Profile, EventId, &PictureArgs, &mut dyn Write) -> anyhow::Result<()>;
+
+/// Every view.
+pub const VIEWS: &[View] =
+    &[View { name: "svg", summary: "a flame graph, for any browser", extensions: &["svg"], draw: flame_graph }];
+
 /// Writes the event's samples.
 pub fn write(
-    format: Format,
+    format: OutputFormat,
     profile: &Profile,
     event: EventId,
     picture: &PictureArgs,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     match format {
-        Format::Folded => Ok(formats::folded::encode(profile, event, out)?),
-        Format::Svg => {
-            let tree = CallTree::new(profile, event, CallTreeOptions::default());
-            Ok(flame_graph_svg(&tree, &options(profile, event, picture), out)?)
-        }
+        OutputFormat::View(view) => (view.draw)(profile, event, picture, out),
+        OutputFormat::Encoded(format) => Ok(format.encode(profile, event, out)?),
     }
+}
+
+fn flame_graph(profile: &Profile, event: EventId, picture: &PictureArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let tree = CallTree::new(profile, event, CallTreeOptions::default());
+    Ok(flame_graph_svg(&tree, &options(profile, event, picture), out)?)
 }
 
 fn options(profile: &Profile, event: EventId, picture: &PictureArgs) -> FlameGraphOptions {

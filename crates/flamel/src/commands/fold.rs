@@ -10,9 +10,8 @@ use std::process::ExitCode;
 pub fn run(args: &FoldArgs) -> Result<ExitCode, Failure> {
     let output = Output::new(&args.output, Some("folded"))?;
     let (profile, events) = input::read(&args.input)?;
-    let files = output.write(&profile, &events, &|_, profile, event, out| {
-        Ok(formats::folded::encode(profile, event, out)?)
-    })?;
+    let files =
+        output.write(&profile, &events, &|_, profile, event, out| Ok(formats::folded::encode(profile, event, out)?))?;
     summary::files(&files);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,13 +1,13 @@
 //! One file a verb, and what verbs share.
 
 pub mod convert;
+pub mod draw;
 pub mod fold;
 pub mod graph;
 pub mod record;
 pub mod report;
 pub mod script;
 
-mod draw;
 mod header_text;
 mod input;
 mod live_line;

@@ -44,7 +44,8 @@ pub fn run(args: &ScriptArgs) -> Result<ExitCode, Failure> {
     recording.read_quietly(|event| {
         let task = resolver.look(event, &mut frames);
         let (Some(task), Body::Sample(sample)) = (task, &event.body) else { return };
-        let is_wanted = wanted.is_none_or(|wanted| names.get(model::id::Id::index(sample.event)).is_some_and(|name| name == wanted));
+        let is_wanted = wanted
+            .is_none_or(|wanted| names.get(model::id::Id::index(sample.event)).is_some_and(|name| name == wanted));
         if is_wanted && failed.is_none() {
             failed = printer.sample(event, sample, task, &frames, resolver.profile()).err();
         }

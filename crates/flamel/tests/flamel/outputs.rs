@@ -31,15 +31,18 @@ fn root_each_of_several_events_has_its_own_file() {
     let program = workload::SHARES.build(Variant::default());
     let folder = tempfile::tempdir().unwrap();
     flamel()
-        .args(["record", "-e", "cpu-clock,page-faults", "-o", "x.folded", "-o", "y.svg"])
+        .args(["record", "-e", "cpu-clock,page-faults", "-o", "x.folded", "-o", "y.svg", "-o", "z.pb.gz"])
         .arg("--")
         .arg(&program)
         .arg("0.5")
         .dir(folder.path())
         .finish()
         .success();
-    for name in ["x.cpu-clock.folded", "x.page-faults.folded", "y.cpu-clock.svg", "y.page-faults.svg"] {
-        assert!(folder.path().join(name).exists(), "{name}");
+    for name in ["x.EVENT.folded", "y.EVENT.svg", "z.EVENT.pb.gz"] {
+        for event in ["cpu-clock", "page-faults"] {
+            let path = folder.path().join(name.replace("EVENT", event));
+            assert!(path.exists(), "{}", path.display());
+        }
     }
 }
 

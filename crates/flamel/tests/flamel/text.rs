@@ -1,4 +1,4 @@
-//! Folded text in, pictures and tables out.
+//! Folded text and pprof in, pictures, tables and both out.
 
 use crate::flamel;
 use testkit::Folded;
@@ -17,6 +17,29 @@ fn folded_text_becomes_a_picture_a_table_and_itself_again() {
     assert!(table.contains("60") && table.contains('c'), "{table}");
     let to_stdout = run(&["graph", "in.folded", "-o", "-", "--format", "folded"]).stdout_text();
     assert_eq!(Folded::parse(&to_stdout).total(), 100);
+}
+
+#[test]
+fn pprof_is_written_and_read() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("in.folded"), "main;a;b 30\nmain;a 10\n").unwrap();
+    let run = |arguments: &[&str]| flamel().args(arguments).dir(folder.path()).finish().success();
+    run(&["graph", "in.folded", "-o", "x.pb.gz"]);
+    let folded = run(&["graph", "x.pb.gz", "-o", "-", "--format", "folded"]).stdout_text();
+    assert_eq!(folded, "main;a 10\nmain;a;b 30\n");
+    run(&["graph", "in.folded", "-o", "any name", "--format", "pprof"]);
+    let table = run(&["report", "any name"]).stdout_text();
+    assert!(table.contains("30"), "{table}");
+}
+
+#[test]
+fn the_help_names_the_formats() {
+    for verb in ["graph", "record"] {
+        let help = flamel().args([verb, "--help"]).finish().success().stdout_text();
+        for word in [".svg", ".folded", ".pb.gz", "- pprof:", "- svg:"] {
+            assert!(help.contains(word), "`{word}` is not in:\n{help}");
+        }
+    }
 }
 
 #[test]

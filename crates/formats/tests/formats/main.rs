@@ -5,3 +5,6 @@
 mod cases;
 mod folded;
 mod list;
+mod places;
+mod pprof;
+mod pprof_tool;

@@ -2,9 +2,7 @@
 
 use super::fields::{Field, Fields};
 use crate::commands::recording::Recording;
-use model::{
-    Branch, CodeKind, Context, Event, Frame, LocationAddress, Profile, Sample, TaskId, id::Id as _,
-};
+use model::{Branch, CodeKind, Context, Event, Frame, LocationAddress, Profile, Sample, TaskId, id::Id as _};
 use resolve::StackFrame;
 use std::io::{self, Write};
 
