@@ -110,7 +110,8 @@ impl Resolver {
     }
 
     /// Takes the next event without adding a sample to the profile. Leaves the sample's frames in
-    /// `frames`, the leaf first, and gives its task.
+    /// `frames`, the leaf first, and gives its task. A copied stack is unwound; a callchain is given as
+    /// it was recorded, with whatever numbers a walk along frame pointers has picked up.
     pub fn look(&mut self, event: &Event<'_>, frames: &mut Vec<StackFrame>) -> Option<TaskId> {
         frames.clear();
         let Body::Sample(sample) = &event.body else {
@@ -118,12 +119,13 @@ impl Resolver {
             return None;
         };
         let task = self.processes.task(event.task, &mut self.profile);
-        self.user_stacks.of(
-            sample,
-            self.processes.process(event.task.pid, &mut self.profile),
-            &self.binaries,
-            &self.stack_options,
-        );
+        let Self { processes, user_stacks, binaries, stack_options, profile, .. } = self;
+        match sample.user {
+            Some(_) => {
+                user_stacks.of(sample, processes.process(event.task.pid, profile), binaries, stack_options);
+            }
+            None => user_stacks.as_recorded(sample.callchain),
+        }
         self.collect_frames(event.task, sample.callchain);
         std::mem::swap(frames, &mut self.frames);
         Some(task)

@@ -74,6 +74,13 @@ impl UserStacks {
         self.last.1
     }
 
+    /// Takes the user's part of a callchain as it is.
+    pub fn as_recorded(&mut self, callchain: Callchain<'_>) {
+        self.chain.clear();
+        self.chain.extend(callchain.frames_of(Context::User));
+        self.last = (Source::Chain, StackEnd::Unknown);
+    }
+
     /// The stack that was found last, the leaf first.
     pub fn last(&self) -> UserPart<'_> {
         let (source, end) = self.last;
