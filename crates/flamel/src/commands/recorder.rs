@@ -1,0 +1,79 @@
+//! Writes a recording (`.data`) of events as they come, live or from another recording.
+
+use crate::failure::Failure;
+use crate::streamed_file::StreamedFile;
+use anyhow::anyhow;
+use model::Event;
+use perfdata::{Error, FileBuildId, Info, RecordedEvent, UserStack, WriteOptions, Writer};
+use resolve::Told;
+use std::path::{Path, PathBuf};
+
+/// A recording that is being written.
+pub struct Recorder {
+    writer: Writer,
+    file: StreamedFile,
+    /// Why nothing more is written.
+    failed: Option<Error>,
+}
+
+/// The level of zstd's compression where none is said: quick, and small enough.
+pub const USUAL_COMPRESSION: i32 = 3;
+
+impl Recorder {
+    /// Makes the file.
+    pub fn create(path: &Path, events: &[RecordedEvent], info: Info, options: WriteOptions) -> Result<Self, Failure> {
+        let (streamed, file) = StreamedFile::create(path).map_err(Failure::usage)?;
+        match Writer::create(file, events, info, options) {
+            Ok(writer) => Ok(Self { writer, file: streamed, failed: None }),
+            Err(error) => {
+                streamed.remove();
+                Err(Failure::run(anyhow!(error).context(format!("write `{}`", path.display()))))
+            }
+        }
+    }
+
+    /// Writes an event, and what the resolver has made of it.
+    pub fn event(&mut self, event: &Event<'_>, told: Told<'_>) {
+        if self.failed.is_some() {
+            return;
+        }
+        let user = match told {
+            Told::Unwound(user) => Some(UserStack { frames: user.frames, end: user.end }),
+            Told::Nothing | Told::Mapped(_) => None,
+        };
+        if let Told::Mapped(binary) = told
+            && let Some(build_id) = binary.build_id()
+        {
+            let path = binary.path.as_bytes().into();
+            self.writer.build_id(FileBuildId { path, build_id, kernel: false });
+        }
+        self.failed = self.writer.event(event, user).err();
+    }
+
+    /// To be called a few times a second; false where nothing more can be written.
+    pub fn tick(&mut self) -> bool {
+        if self.failed.is_none() {
+            self.failed = self.writer.tick().err();
+        }
+        self.failed.is_none()
+    }
+
+    /// Writes what is left and puts the file in its place. Where something failed, what was written
+    /// before stays.
+    pub fn finish(self) -> Result<PathBuf, Failure> {
+        let Self { writer, file, failed } = self;
+        let written = failed.map_or_else(|| writer.finish(), Err);
+        match written {
+            Ok(_) => file.place().map_err(Failure::run),
+            Err(error) => {
+                let kept = format!("write `{}`, where what was recorded before is", file.path().display());
+                Err(Failure::run(anyhow!(error).context(kept)))
+            }
+        }
+    }
+
+    /// There is nothing in it.
+    pub fn abandon(self) {
+        self.file.remove();
+    }
+}
