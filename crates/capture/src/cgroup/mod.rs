@@ -4,7 +4,7 @@
 mod hierarchies;
 
 use crate::error::Error;
-use hierarchies::{Controller, Hierarchies, Version};
+use hierarchies::{Controller, Hierarchies, Hierarchy, Version};
 use model::Pid;
 use std::collections::BTreeSet;
 use std::fs;
@@ -145,7 +145,11 @@ const MOST_LOOKED_AT: usize = 4000;
 const MOST_TOLD: usize = 3;
 
 fn not_found(hierarchies: &Hierarchies, name: &Path) -> String {
-    let roots: Vec<String> = hierarchies.mounted.iter().map(|mount| format!("`{}`", mount.root.display())).collect();
+    // Those that people mean come first.
+    let mut mounted: Vec<(usize, &Hierarchy)> = hierarchies.mounted.iter().enumerate().collect();
+    mounted
+        .sort_by_key(|(index, mount)| (Controller::In(*index) != hierarchies.controller, mount.version != Version::V2));
+    let roots: Vec<String> = mounted.iter().map(|(_, mount)| format!("`{}`", mount.root.display())).collect();
     let looked = match &roots[..] {
         [few @ .., last] if few.len() < MOST_TOLD && !few.is_empty() => format!("{} or {last}", few.join(", ")),
         [one] => one.clone(),

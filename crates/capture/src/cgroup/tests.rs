@@ -1,4 +1,3 @@
-use super::hierarchies::Hierarchy;
 use super::*;
 
 /// Folders that look like two hierarchies, of which the second has the controller.
@@ -69,7 +68,7 @@ fn a_name_that_is_not_there_brings_those_like_it() {
     let text = |name| machine.find(&[name]).unwrap_err().to_string();
     assert!(text("ssh.service").contains("there is `system.slice/ssh.service`"), "{}", text("ssh.service"));
     assert!(text("user.slice/ssh").contains("`system.slice/ssh.service`"));
-    assert!(text("nothing").contains("/v2` or `"), "{}", text("nothing"));
+    assert!(text("nothing").contains("/v1` or `"), "{}", text("nothing"));
     assert!(text("other/../other").contains("none of this name"));
     let bare = Hierarchies { mounted: Vec::new(), controller: Controller::NotMounted(Version::V2) };
     assert!(find_in(&bare, &["x".into()]).unwrap_err().to_string().contains("mount -t cgroup2"));
