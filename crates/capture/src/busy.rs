@@ -1,8 +1,8 @@
 //! How much CPU time the observed ones used meanwhile, by the kernel's own accounts: what the
 //! number of samples is held against.
 
+use crate::found::Found;
 use crate::proc_scan::cpu_ticks;
-use crate::request::Target;
 use model::Pid;
 use std::time::Duration;
 
@@ -20,13 +20,13 @@ pub enum Busy {
 }
 
 impl Busy {
-    /// The accounts for a target; `whole` says whether nothing of it is left out (CPUs, threads,
-    /// modes, time before a delay).
-    pub fn of(target: &Target, whole: bool) -> Self {
-        match target {
-            Target::Command if whole => Self::Children,
-            Target::Processes(pids) if whole => Self::Processes(pids.clone()),
-            Target::System if whole => Self::System,
+    /// The accounts for those who are observed; `whole` says whether nothing of them is left out
+    /// (CPUs, threads, modes, time before a delay).
+    pub(crate) fn of(found: &Found, whole: bool) -> Self {
+        match found {
+            Found::Command if whole => Self::Children,
+            Found::Processes(pids) | Found::Matching(pids) if whole => Self::Processes(pids.clone()),
+            Found::System if whole => Self::System,
             _ => Self::Unknown,
         }
     }

@@ -2,49 +2,63 @@
 //! clock, without rights on the kernel to user space. Each step is a remark to the user.
 
 use crate::error::Error;
-use crate::request::{Request, Target};
-use crate::setup::sampling;
+use crate::found::Found;
+use crate::request::Request;
+use crate::sampling::sampling;
+use perf::EventRefused;
 use perf::events::EventSpec;
 use perf::limits::Limits;
 use perf::refusal::{self, Fallback};
-use rustix::io::Errno;
 
-/// Changes an event that was refused into the next best, with a remark for the user; an error
-/// where nothing less would do.
+/// A step that was taken.
+pub(crate) struct Step {
+    /// What the user must know of it, if anything.
+    pub remark: Option<String>,
+}
+
+/// Changes an event that was refused into the next best; `None` where nothing less would do.
 pub(crate) fn step_down(
     specs: &mut [EventSpec],
-    index: usize,
-    errno: Errno,
+    refused: EventRefused,
+    found: &Found,
     request: &Request,
     limits: &Limits,
-) -> Result<Option<String>, Error> {
-    let refused = specs[index].clone();
-    let attempt = attempt(request, &refused);
-    match refusal::fallback(errno, &attempt, limits) {
-        Some(Fallback::SoftwareClock) if refused.is_cycles() => {
-            specs[index] = refused.as_cpu_clock();
-            Ok(Some(format!(
+) -> Option<Step> {
+    let index = refused.index;
+    let event = specs[index].clone();
+    let attempt = attempt(refused, &event, found, request);
+    let remark = match refusal::fallback(refused.errno, &attempt, limits) {
+        Some(Fallback::SoftwareClock) if event.is_cycles() => {
+            specs[index] = event.as_cpu_clock();
+            Some(format!(
                 "no hardware counter for `{}` here (a virtual machine, or no PMU): sampling by `{}`, the kernel's timer",
-                refused.name, specs[index].name
-            )))
+                event.name, specs[index].name
+            ))
         }
-        Some(Fallback::UserOnly) if refused.includes_kernel() => {
+        Some(Fallback::UserOnly) if event.includes_kernel() => {
             specs.iter_mut().for_each(EventSpec::exclude_kernel);
-            Ok(Some(format!("the kernel's side is not recorded: {}", refusal::why_no_kernel(limits))))
+            Some(format!("the kernel's side is not recorded: {}", refusal::why_no_kernel(limits)))
         }
-        Some(Fallback::LowerPrecision) if specs[index].lower_precision() => Ok(None),
-        _ => Err(Error::Refused(refusal::explain(errno, &attempt, limits).to_string())),
-    }
+        Some(Fallback::LowerPrecision) if specs[index].lower_precision() => None,
+        _ => return None,
+    };
+    Some(Step { remark })
+}
+
+/// The error for a refusal with which nothing can be done.
+pub(crate) fn refused(
+    refused: EventRefused,
+    specs: &[EventSpec],
+    found: &Found,
+    request: &Request,
+    limits: &Limits,
+) -> Error {
+    let attempt = attempt(refused, &specs[refused.index], found, request);
+    Error::Refused(refusal::explain(refused.errno, &attempt, limits))
 }
 
 /// What was tried, for the explanation of a refusal.
-pub(crate) fn attempt<'a>(request: &Request, event: &'a EventSpec) -> refusal::Attempt<'a> {
-    let target = match &request.target {
-        Target::Command => refusal::Target::Command,
-        Target::System => refusal::Target::System,
-        // Which of several was refused is not known; the first stands for them.
-        Target::Processes(pids) => refusal::Target::Process(pids.first().copied().unwrap_or_default()),
-        Target::Threads(tids) => refusal::Target::Thread(tids.first().copied().unwrap_or_default()),
-    };
+fn attempt<'a>(refused: EventRefused, event: &'a EventSpec, found: &Found, request: &Request) -> refusal::Attempt<'a> {
+    let target = found.for_refusal(refused.thread);
     refusal::Attempt { event, target, sampling: sampling(event, request.rate) }
 }

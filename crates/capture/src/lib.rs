@@ -2,22 +2,34 @@
 //! names or pictures.
 //!
 //! ```text
-//!  Request ─► setup (events, limits, the ladder, counters) ─► Session ─► events in order ─► Observer
-//!                                               /proc, once ──┘  ▲
-//!                                               signals, ends, time ─┘
+//!  Request ─► found (users, names, cgroups → processes, folders)
+//!     └─► setup (events, limits, the ladder, counters) ─► Session ─► course ─► events in order ─► Observer
+//!                                              /proc, once ──┘         ▲
+//!                                              signals, ends, time ────┘
 //! ```
 
 mod busy;
+mod cgroup;
+mod course;
+mod description;
 mod error;
+mod follow;
+mod found;
 mod ladder;
 mod proc_scan;
+mod remarks;
 mod request;
 mod ring_size;
+mod sampling;
 mod session;
 mod setup;
 mod signals;
+mod users;
+mod watched;
 
 pub use error::Error;
-pub use request::{AUTO_STACK_BYTES, DEFAULT_HZ, DWARF_STACK_BYTES, MAX_STACK_BYTES, Rate, Request, Target};
+pub use request::{
+    AUTO_STACK_BYTES, DEFAULT_HZ, DWARF_STACK_BYTES, MAX_STACK_BYTES, OwnSamples, Rate, Request, Target,
+};
 pub use session::{CommandState, Ended, Observer, Outcome, Progress, Session};
 pub use signals::StopRequests;

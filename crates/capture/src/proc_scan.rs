@@ -1,9 +1,11 @@
 //! What ran before the recording began, read from /proc once and told as events: names,
 //! mappings, threads of the kernel. All that comes later, the side-band records tell.
 
+use crate::users::Uid;
 use model::{Address, Body, Event, FileIdentity, FileOffset, Inode, Mapping, Pid, TaskIds, Tid, text::until_nul};
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// The parent of all kernel threads.
@@ -25,6 +27,19 @@ pub fn process_of(thread: Tid) -> Option<Pid> {
     let status = fs::read(format!("/proc/{thread}/status")).ok()?;
     let line = status.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"Tgid:"))?;
     std::str::from_utf8(line).ok()?.trim().parse().ok().map(Pid)
+}
+
+/// The name of a process: that of its first thread. `None` where it is gone.
+pub fn name_of(process: Pid) -> Option<Vec<u8>> {
+    let mut name = fs::read(format!("/proc/{process}/comm")).ok()?;
+    name.pop_if(|last| *last == b'\n');
+    Some(name)
+}
+
+/// The user as whom a process acts, its effective one: the owner of its folder in /proc, whatever
+/// else there belongs to root (task_dump_owner in fs/proc/base.c). `None` where it is gone.
+pub fn user_of(process: Pid) -> Option<Uid> {
+    Some(Uid(fs::metadata(format!("/proc/{process}")).ok()?.uid()))
 }
 
 /// CPU time that a process and its ended children have used, in clock ticks of

@@ -2,6 +2,7 @@
 
 use model::{CallGraph, Pid, Tid};
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Whose work is sampled.
@@ -13,8 +14,26 @@ pub enum Target {
     Processes(Vec<Pid>),
     /// These threads, and what they start.
     Threads(Vec<Tid>),
+    /// All processes of these users that run now, and what they start: names of /etc/passwd, or
+    /// numbers.
+    Users(Vec<String>),
+    /// All processes of these names that run now, and what they start. The kernel keeps 15 bytes
+    /// of a name; longer ones are cut to them.
+    Names(Vec<String>),
+    /// What runs in these cgroups and below them, on the wanted CPUs: paths below the root of a
+    /// hierarchy, or of their folders.
+    Cgroups(Vec<PathBuf>),
     /// Everything, on the wanted CPUs.
     System,
+}
+
+/// What becomes of samples of this process itself, where CPUs are observed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OwnSamples {
+    /// They are given out as others are.
+    Keep,
+    /// They are counted as left out.
+    LeaveOut,
 }
 
 /// How often to sample.
@@ -37,6 +56,8 @@ pub struct Request {
     pub cpus: Option<String>,
     /// Whether what the observed ones start is sampled too.
     pub inherit: bool,
+    /// What becomes of samples of this process itself.
+    pub own_samples: OwnSamples,
     /// The events, in the spelling of `-e`; empty for CPU time by the best means there is.
     pub events: Vec<String>,
     /// How often to sample; `None` for the default.

@@ -94,7 +94,7 @@ fn prev_power_of_two(value: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Target;
+    use crate::request::{OwnSamples, Target};
     use model::Cpu;
 
     fn request(rate: Option<Rate>, stack_bytes: u16) -> Request {
@@ -103,6 +103,7 @@ mod tests {
             command: None,
             cpus: None,
             inherit: true,
+            own_samples: OwnSamples::Keep,
             events: Vec::new(),
             rate,
             call_graph: CallGraph::Auto { stack_bytes },

@@ -47,6 +47,8 @@ reasons! {
         OutOfOrder => "out-of-order", "records later than the sorting window";
         /// The idle task, which is not shown unless asked for.
         Idle => "idle", "samples of idle CPUs left out";
+        /// The profiler's own work, which was not wanted.
+        Own => "own", "samples of flamel itself left out";
         /// A line or entry of the input that breaks the format.
         Rejected => "rejected", "entries of the input rejected";
     }

@@ -1,17 +1,30 @@
 //! One event of one thread or CPU: the descriptor that perf_event_open(2) gives, and what can be
 //! asked of it.
 
+use model::{Cpu, Tid};
 use perf_event_open_sys::{self as sys, bindings::perf_event_attr};
 use rustix::io::{Errno, Result};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// Whom an event observes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Scope {
-    /// A thread's number, or -1 for all of them.
-    pub thread: i32,
-    /// A CPU's number, or -1 for all of them.
-    pub cpu: i32,
+/// Whose work an event observes.
+#[derive(Clone, Copy, Debug)]
+pub enum Whose<'a> {
+    /// That of one thread; number 0 is the calling one.
+    Thread(Tid),
+    /// Everybody's, on one CPU.
+    Everybody,
+    /// That of the tasks in the cgroup whose folder this is, and in those below it, on one CPU.
+    /// The folder must be in the hierarchy to which the controller `perf_event` belongs.
+    Cgroup(BorrowedFd<'a>),
+}
+
+/// What an event observes.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// Whose work.
+    pub whose: Whose<'a>,
+    /// On which CPU; `None` for all of them, which a thread alone can be observed on.
+    pub cpu: Option<Cpu>,
 }
 
 /// An open event.
@@ -23,13 +36,19 @@ pub struct Counter {
 
 impl Counter {
     /// Opens an event, disabled or not as `attr` says, closed on exec.
-    pub fn open(attr: &perf_event_attr, scope: Scope) -> Result<Self> {
+    pub fn open(attr: &perf_event_attr, scope: Scope<'_>) -> Result<Self> {
         let mut attr = *attr;
         attr.size = size_of::<perf_event_attr>() as u32;
-        let flags = sys::bindings::PERF_FLAG_FD_CLOEXEC;
+        let (pid, flags) = match scope.whose {
+            Whose::Thread(tid) => (tid.0 as i32, 0),
+            Whose::Everybody => (-1, 0),
+            Whose::Cgroup(folder) => (folder.as_raw_fd(), sys::bindings::PERF_FLAG_PID_CGROUP),
+        };
+        let flags = flags | sys::bindings::PERF_FLAG_FD_CLOEXEC;
+        let cpu = scope.cpu.map_or(-1, |cpu| cpu.0 as i32);
         // SAFETY: `attr` is a whole structure whose size it states; the kernel copies it and
-        // writes back its size field at most.
-        let raw = unsafe { sys::perf_event_open(&mut attr, scope.thread, scope.cpu, -1, flags.into()) };
+        // writes back its size field at most. A cgroup's folder is borrowed, and so stays open.
+        let raw = unsafe { sys::perf_event_open(&mut attr, pid, cpu, -1, flags.into()) };
         if raw < 0 {
             return Err(last_errno());
         }

@@ -25,12 +25,12 @@ mod ring;
 mod sampler;
 
 pub use attr::{SampleRequest, sampling_attr};
-pub use counter::{Counter, Scope};
+pub use counter::{Counter, Scope, Whose};
 pub use launch::Waiting;
 pub use merge::{Merger, Records, TimePosition};
 pub use pace::Slowed;
 pub use ring::Ring;
-pub use sampler::{Observed, OpenFailure, Plan, SampledEvent, Sampler, Start};
+pub use sampler::{EventRefused, Observed, OpenFailure, Plan, SampledEvent, Sampler, Start};
 
 /// The time now, on the clock of all events.
 pub fn now() -> model::Time {

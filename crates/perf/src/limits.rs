@@ -80,14 +80,10 @@ pub struct Limits {
     pub mlock_kb: Option<u64>,
     /// `perf_event_max_stack`, addresses of a callchain; 127 where it is not told.
     pub max_stack: u16,
-    /// `perf_cpu_time_max_percent`, the share of a CPU that sampling may take; 0 for no limit.
-    pub cpu_time_max_percent: Option<u32>,
     /// `kptr_restrict`: 0 shows kernel addresses, 1 to those with `CAP_SYSLOG`, 2 to nobody.
     pub kptr_restrict: Option<u32>,
     /// CPUs that run.
     pub online_cpus: Vec<Cpu>,
-    /// CPUs that there can be.
-    pub possible_cpus: Vec<Cpu>,
     /// What getrlimit(2) gives.
     pub resources: ResourceLimits,
     /// The effective capabilities, a bit for each number; see [`Self::has`].
@@ -119,17 +115,13 @@ impl Limits {
         let status = text(root, "proc/self/status").unwrap_or_default();
         let field =
             |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':').map(str::trim));
-        let online = cpus(root, "sys/devices/system/cpu/online");
         Self {
             paranoid: setting(root, "perf_event_paranoid"),
             max_sample_rate: setting(root, "perf_event_max_sample_rate"),
             mlock_kb: setting(root, "perf_event_mlock_kb"),
             max_stack: setting(root, "perf_event_max_stack").unwrap_or(127),
-            cpu_time_max_percent: setting(root, "perf_cpu_time_max_percent"),
             kptr_restrict: setting(root, "kptr_restrict"),
-            possible_cpus: cpus(root, "sys/devices/system/cpu/possible")
-                .unwrap_or_else(|| online.clone().unwrap_or_else(first_cpu)),
-            online_cpus: online.unwrap_or_else(first_cpu),
+            online_cpus: cpus(root, "sys/devices/system/cpu/online").unwrap_or_else(|| vec![Cpu(0)]),
             resources,
             capabilities: field("CapEff").and_then(|bits| u64::from_str_radix(bits, 16).ok()).unwrap_or(0),
             user_namespace: text(root, "proc/self/uid_map").is_some_and(|map| !is_initial_namespace(&map)),
@@ -177,10 +169,6 @@ impl ResourceLimits {
         let Rlimit { current: open_files, maximum: open_files_hard } = getrlimit(Resource::Nofile);
         Self { locked_memory, open_files, open_files_hard }
     }
-}
-
-fn first_cpu() -> Vec<Cpu> {
-    vec![Cpu(0)]
 }
 
 fn text(root: &Path, path: &str) -> Option<String> {
@@ -257,10 +245,8 @@ mod tests {
             ("proc/sys/kernel/perf_event_max_sample_rate", "100000\n"),
             ("proc/sys/kernel/perf_event_mlock_kb", "516\n"),
             ("proc/sys/kernel/perf_event_max_stack", "200\n"),
-            ("proc/sys/kernel/perf_cpu_time_max_percent", "25\n"),
             ("proc/sys/kernel/kptr_restrict", "1\n"),
             ("sys/devices/system/cpu/online", "0-2,5\n"),
-            ("sys/devices/system/cpu/possible", "0-7\n"),
             ("sys/kernel/security/lockdown", "none [integrity] confidentiality\n"),
             ("proc/self/uid_map", "         0          0 4294967295\n"),
             ("proc/self/cgroup", "0::/system.slice/docker-0123.scope\n"),
@@ -273,10 +259,8 @@ mod tests {
         assert_eq!(limits.max_sample_rate, Some(100_000));
         assert_eq!(limits.mlock_kb, Some(516));
         assert_eq!(limits.max_stack, 200);
-        assert_eq!(limits.cpu_time_max_percent, Some(25));
         assert_eq!(limits.kptr_restrict, Some(1));
         assert_eq!(limits.online_cpus, [0, 1, 2, 5].map(Cpu));
-        assert_eq!(limits.possible_cpus.len(), 8);
         assert_eq!(limits.lockdown, Lockdown::Integrity);
         assert_eq!(limits.seccomp, Seccomp::Filter);
         assert_eq!(limits.container.as_deref(), Some("docker"));

@@ -27,6 +27,15 @@ pub enum Target {
     Thread(Tid),
     /// All that runs on a CPU.
     System,
+    /// What runs on a CPU and is in a cgroup.
+    Cgroup,
+}
+
+impl Target {
+    /// Whether CPUs are observed rather than processes, which needs more rights.
+    fn is_of_cpus(self) -> bool {
+        matches!(self, Self::System | Self::Cgroup)
+    }
 }
 
 /// A call of perf_event_open(2) that failed.
@@ -93,6 +102,23 @@ pub enum Cause {
     Other(Errno),
 }
 
+impl Cause {
+    /// Whether the machine lacks something for the moment, so that the same request may succeed
+    /// at another time; otherwise the request is at fault.
+    pub fn is_passing(self) -> bool {
+        matches!(
+            self,
+            Self::OpenFiles
+                | Self::SystemFiles
+                | Self::Busy
+                | Self::BreakpointsTaken
+                | Self::Gone
+                | Self::Memory
+                | Self::Other(_)
+        )
+    }
+}
+
 /// A refusal, explained.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
@@ -125,6 +151,10 @@ pub fn explain(errno: Errno, attempt: &Attempt<'_>, limits: &Limits) -> Refusal 
     let (cause, why) = match errno {
         Errno::ACCESS | Errno::PERM => permission::explain(errno, attempt, limits),
         Errno::NOSYS => not_there(limits),
+        // Where hardware is missing, the kernel's clock was tried before anybody asks why.
+        Errno::NOENT if attempt.target == Target::Cgroup && attempt.event.kind == EventKind::Software => {
+            (Cause::Gone, "it was removed meanwhile".into())
+        }
         Errno::NOENT | Errno::NODEV | Errno::NXIO | Errno::OPNOTSUPP => no_such_counter(errno, attempt),
         Errno::INVAL => wrong_attributes(attempt, limits),
         Errno::MFILE => (Cause::OpenFiles, too_many_files(limits)),
@@ -146,6 +176,10 @@ pub fn explain(errno: Errno, attempt: &Attempt<'_>, limits: &Limits) -> Refusal 
             (Cause::OldKernel, "this kernel is older than what the event asks for, and does not know it".into())
         }
         Errno::SRCH => (Cause::Gone, "it has ended".into()),
+        Errno::BADF if attempt.target == Target::Cgroup => {
+            let why = "its folder is not of the hierarchy that the controller perf_event belongs to";
+            (Cause::NotForTarget, why.into())
+        }
         Errno::OVERFLOW => (
             Cause::StackDepth,
             format!(
@@ -190,6 +224,7 @@ fn whose(target: Target) -> String {
         Target::Process(pid) => format!("process {pid}"),
         Target::Thread(tid) => format!("thread {tid}"),
         Target::System => "the whole system".into(),
+        Target::Cgroup => "the cgroup".into(),
     }
 }
 
@@ -249,8 +284,12 @@ fn wrong_attributes(attempt: &Attempt<'_>, limits: &Limits) -> (Cause, String) {
     if event.modifiers.precision.level() > 0 {
         return imprecise(event);
     }
+    if attempt.target == Target::Cgroup && event.kind == EventKind::Software {
+        let why = "this kernel cannot count by cgroup: it was built without CONFIG_CGROUP_PERF";
+        return (Cause::NotForTarget, why.into());
+    }
     if matches!(event.kind, EventKind::Pmu(_)) {
-        if attempt.target != Target::System {
+        if !attempt.target.is_of_cpus() {
             return (Cause::NotForTarget, "the pmu counts for CPUs and not for processes: use `-a`".into());
         }
         return not_for_target(attempt);

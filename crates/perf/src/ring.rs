@@ -58,11 +58,6 @@ impl Ring {
         Ok(ring)
     }
 
-    /// How many bytes of records fit.
-    pub fn capacity(&self) -> usize {
-        self.data_words * size_of::<u64>()
-    }
-
     fn words_at(&self, word: usize, words: usize) -> &[u64] {
         assert!(word + words <= self.data_words);
         // SAFETY: the words lie within the mapped data, which is page-aligned, and between tail

@@ -5,13 +5,16 @@
 //!                └─ sampled event ─► sample ring of the CPU ───┴─► Merger ─► events in order
 //! ```
 //!
+//! For the whole system, and for cgroups, there is no thread, and one dummy event a CPU.
+//!
+//!
 //! Mappings, names, forks and exits have rings of their own, so that a flood of samples never
 //! crowds them out, and so that they wake the reader at once: a short-lived process's files can
 //! be opened only while it lives. A counter that is inherited cannot be mapped for all CPUs at
 //! once (EINVAL), which is why there is one for each thread and CPU.
 
 use crate::attribute;
-use crate::counter::{Counter, Scope};
+use crate::counter::{Counter, Scope, Whose};
 use crate::merge::{Merger, TimePosition};
 use crate::pace::{Pace, Slowed};
 use crate::ring::Ring;
@@ -20,16 +23,20 @@ use perf_event_open_sys::bindings as sys;
 use records::{Attribute, Decoded, Header, Layout, decode, registers};
 use rustc_hash::FxHashMap;
 use rustix::io::Errno;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Whose work is sampled.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub enum Observed {
     /// These threads, and what they start if [`Plan::inherit`] says so.
     Threads(Vec<Tid>),
     /// Everything that runs on the CPUs.
     System,
+    /// What runs on the CPUs and is in one of these cgroups or below it. None of them may lie
+    /// within another, or its samples come twice.
+    Cgroups(Vec<Arc<OwnedFd>>),
 }
 
 /// When counting begins.
@@ -83,8 +90,8 @@ pub struct Plan {
 /// Why a run could not be set up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OpenFailure {
-    /// The sampled event of this index was refused.
-    Event(usize, Errno),
+    /// A sampled event was refused.
+    Event(EventRefused),
     /// The rings of this many pages a CPU, control pages included, were refused.
     Ring {
         /// Pages that one CPU's rings take.
@@ -94,6 +101,17 @@ pub enum OpenFailure {
     },
     /// None of the observed threads exists any more.
     NoThread,
+}
+
+/// An event that could not be opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EventRefused {
+    /// The place of the sampled event in [`Plan::events`].
+    pub index: usize,
+    /// For which thread; `None` where it was not for a single one.
+    pub thread: Option<Tid>,
+    /// What the kernel answered.
+    pub errno: Errno,
 }
 
 /// The counters that own a CPU's rings, by their places in the lists of counters; `None` until
@@ -157,7 +175,13 @@ impl Sampler {
             plan,
         };
         match sampler.plan.observed.clone() {
-            Observed::System => sampler.open_thread(-1)?,
+            Observed::System => sampler.open_on_cpus(Whose::Everybody, &[Whose::Everybody])?,
+            Observed::Cgroups(folders) => {
+                let cgroups: Vec<Whose<'_>> = folders.iter().map(|folder| Whose::Cgroup(folder.as_fd())).collect();
+                // A process may have been started, and have mapped its files, before it came into
+                // the cgroup: its records are wanted from wherever it is.
+                sampler.open_on_cpus(Whose::Everybody, &cgroups)?;
+            }
             Observed::Threads(threads) => {
                 let mut open = 0;
                 for thread in threads {
@@ -173,27 +197,29 @@ impl Sampler {
 
     /// Observes one more thread; false where it is gone already.
     pub fn add_thread(&mut self, thread: Tid) -> Result<bool, OpenFailure> {
-        match self.open_thread(thread.0 as i32) {
+        let whose = Whose::Thread(thread);
+        match self.open_on_cpus(whose, &[whose]) {
             Ok(()) => Ok(true),
-            Err(OpenFailure::Event(_, Errno::SRCH)) => Ok(false),
+            Err(OpenFailure::Event(EventRefused { errno: Errno::SRCH, .. })) => Ok(false),
             Err(failure) => Err(failure),
         }
     }
 
-    fn open_thread(&mut self, thread: i32) -> Result<(), OpenFailure> {
+    fn open_on_cpus(&mut self, side_band: Whose<'_>, sampled: &[Whose<'_>]) -> Result<(), OpenFailure> {
         for index in 0..self.cpus.len() {
-            let scope = Scope { thread, cpu: self.cpus[index].cpu.0 as i32 };
-            self.open_side_band(index, scope)?;
-            for event in 0..self.plan.events.len() {
-                self.open_sampled(index, event, scope)?;
+            let cpu = Some(self.cpus[index].cpu);
+            self.open_side_band(index, Scope { whose: side_band, cpu })?;
+            for &whose in sampled {
+                for event in 0..self.plan.events.len() {
+                    self.open_sampled(index, event, Scope { whose, cpu })?;
+                }
             }
         }
         Ok(())
     }
 
-    fn open_side_band(&mut self, index: usize, scope: Scope) -> Result<(), OpenFailure> {
-        let counter =
-            self.open_counter(side_band_attr(&self.plan), scope).map_err(|errno| OpenFailure::Event(0, errno))?;
+    fn open_side_band(&mut self, index: usize, scope: Scope<'_>) -> Result<(), OpenFailure> {
+        let counter = self.open_counter(side_band_attr(&self.plan), scope).map_err(|errno| refused(0, scope, errno))?;
         match self.cpus[index].side_band {
             Some(owner) => counter.join_output_of(&self.side_band[owner]).map_err(|errno| self.ring_failure(errno))?,
             None => {
@@ -206,12 +232,12 @@ impl Sampler {
         Ok(())
     }
 
-    fn open_sampled(&mut self, index: usize, event: usize, scope: Scope) -> Result<(), OpenFailure> {
+    fn open_sampled(&mut self, index: usize, event: usize, scope: Scope<'_>) -> Result<(), OpenFailure> {
         if self.plan.events[event].cpus.as_ref().is_some_and(|cpus| !cpus.contains(&self.cpus[index].cpu)) {
             return Ok(());
         }
         let attr = self.plan.events[event].attr;
-        let counter = self.open_counter(attr, scope).map_err(|errno| OpenFailure::Event(event, errno))?;
+        let counter = self.open_counter(attr, scope).map_err(|errno| refused(event, scope, errno))?;
         self.events.insert(counter.id(), EventId::from_index(event));
         match self.cpus[index].samples {
             Some(owner) => {
@@ -229,7 +255,7 @@ impl Sampler {
 
     /// Opens a counter, without the count of lost records where the kernel (before 6.0) refuses
     /// to keep it.
-    fn open_counter(&mut self, mut attr: sys::perf_event_attr, scope: Scope) -> Result<Counter, Errno> {
+    fn open_counter(&mut self, mut attr: sys::perf_event_attr, scope: Scope<'_>) -> Result<Counter, Errno> {
         if self.reads_lost {
             attr.read_format = u64::from(sys::PERF_FORMAT_LOST);
             match Counter::open(&attr, scope) {
@@ -386,6 +412,14 @@ impl Sampler {
         let factor = self.paces[event.index()].slower_than(self.plan.events[event.index()].sampling);
         Some(Slowed { event, factor })
     }
+}
+
+fn refused(index: usize, scope: Scope<'_>, errno: Errno) -> OpenFailure {
+    let thread = match scope.whose {
+        Whose::Thread(tid) => Some(tid),
+        Whose::Everybody | Whose::Cgroup(_) => None,
+    };
+    OpenFailure::Event(EventRefused { index, thread, errno })
 }
 
 /// Does all of it, and gives the first error.

@@ -3,7 +3,7 @@
 //! ```text
 //!   workload ──► build ──► run ──► truth, folded, golden     what a program did, what flamel says
 //!   generated ─┘   │        │
-//!                cache     lock ◄── setting                  tests do not get in each other's way
+//!                cache     lock ◄── setting, cgroup          tests do not get in each other's way
 //!   requires ◄── probe                                       what this machine lacks, said loudly
 //! ```
 //!
@@ -12,6 +12,7 @@
 
 pub mod build;
 pub mod cache;
+pub mod cgroup;
 pub mod folded;
 pub mod generated;
 pub mod golden;
@@ -24,6 +25,7 @@ pub mod truth;
 pub mod workload;
 
 pub use build::Variant;
+pub use cgroup::Cgroup;
 pub use folded::Folded;
 pub use run::{Finished, Run, Running};
 pub use rustix::process::Signal;

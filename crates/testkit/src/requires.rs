@@ -13,6 +13,7 @@
 //! peers to compare with that the distribution does not ship.
 #![allow(clippy::print_stderr)]
 
+use crate::cgroup::{self, Cgroup, PerfEventV1};
 use crate::probe;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,24 @@ pub fn tracefs() -> bool {
     }
     let missing = fs::read_dir(events).err();
     met(Expected::InCi, missing.map(|error| format!("needs tracefs on /sys/kernel/tracing: {error}")))
+}
+
+/// Cgroups of version 2 that can be made.
+#[must_use]
+pub fn cgroup_v2() -> bool {
+    let missing = match cgroup::version_2() {
+        None => Some("needs cgroups of version 2: `mount -t cgroup2 none /sys/fs/cgroup`".into()),
+        Some(root) => Cgroup::make(&root, "probe").err().map(|error| format!("needs a cgroup of version 2: {error}")),
+    };
+    met(Expected::InCi, missing)
+}
+
+/// The controller perf_event in a hierarchy of version 1, mounted for the test.
+#[must_use]
+pub fn perf_event_v1() -> Option<PerfEventV1> {
+    let mounted = PerfEventV1::mount();
+    let missing = mounted.as_ref().err().map(|why| format!("needs perf_event in cgroups of version 1: {why}"));
+    if met(Expected::OnSomeMachines, missing) { mounted.ok() } else { None }
 }
 
 /// A processor architecture by Rust's name, such as `x86_64`.

@@ -21,7 +21,7 @@ pub(crate) fn stack_advice(end: StackEnd, call_graph: Option<CallGraph>) -> Opti
             Some("build it with `-fasynchronous-unwind-tables` or `-fno-omit-frame-pointer`".into())
         }
         (StackEnd::Limit, Some(CallGraph::FramePointer)) => {
-            Some("try `sysctl kernel.perf_event_max_stack=1024`".into())
+            Some("try `sudo sysctl kernel.perf_event_max_stack=1024`".into())
         }
         _ => None,
     }
@@ -33,7 +33,7 @@ pub(crate) fn name_advice(reason: NameMissing) -> Option<String> {
         NameMissing::Permission => "run as root",
         NameMissing::Replaced => "record again, with the file that stands there now",
         NameMissing::Stripped => "install its debug symbols or build with `-g`",
-        NameMissing::KernelHidden => "run as root or `sysctl kernel.kptr_restrict=0`",
+        NameMissing::KernelHidden => "run as root or `sudo sysctl kernel.kptr_restrict=0`",
         NameMissing::NoJitMap => {
             "run it with its perf-map option, e.g. `node --perf-basic-prof`, `java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit`"
         }

@@ -3,10 +3,14 @@
 use super::output::{format_parser, output_help};
 use super::{PictureArgs, parse_duration};
 use capture::{AUTO_STACK_BYTES, DWARF_STACK_BYTES, MAX_STACK_BYTES};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// The options that say which processes are meant, and so leave nothing to say of CPUs.
+const OF_PROCESSES: [&str; 4] = ["pid", "tid", "uid", "comm"];
 
 /// How to sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -36,6 +40,10 @@ pub enum CallGraphArg {
     flamel record -- ./server --port 80            a command and all that it starts, to flame.svg\n  \
     flamel record -p 1234 -d 10 -o x.svg           a running process, for ten seconds\n  \
     flamel record -a -d 5 -o x.svg -o x.folded     the whole system; a picture and folded stacks\n  \
+    flamel record -a -d 5 --exclude-self           the same without flamel's own work\n  \
+    flamel record --cgroup system.slice/ssh.service -d 10    a service\n  \
+    flamel record --uid www-data -d 10             all that runs as a user\n  \
+    flamel record --comm postgres -d 10            all processes of a name\n  \
     flamel record -F 9970 --call-graph fp -- CMD   faster, by frame pointers\n  \
     flamel record --call-graph dwarf,65528 -- CMD  deep stacks without frame pointers\n  \
     flamel record -e page-faults -c 1 -- CMD       where memory is touched first\n  \
@@ -46,27 +54,35 @@ pub struct RecordArgs {
     pub command: Vec<OsString>,
 
     /// Profile these processes, all their threads and what they start
-    #[arg(short, long, value_name = "PID", value_delimiter = ',', conflicts_with_all = ["tid", "all_cpus"], help_heading = "Target")]
+    #[arg(short, long, value_name = "PID", value_delimiter = ',', group = "whose", help_heading = "Target")]
     pub pid: Vec<u32>,
     /// Profile these threads and what they start
-    #[arg(
-        short,
-        long,
-        value_name = "TID",
-        value_delimiter = ',',
-        conflicts_with = "all_cpus",
-        help_heading = "Target"
-    )]
+    #[arg(short, long, value_name = "TID", value_delimiter = ',', group = "whose", help_heading = "Target")]
     pub tid: Vec<u32>,
+    /// Profile all processes of these users that run now, and what they start: names of
+    /// /etc/passwd, or numbers
+    #[arg(long, value_name = "USER", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), group = "whose", help_heading = "Target")]
+    pub uid: Vec<String>,
+    /// Profile all processes of this name that run now, and what they start; may be given more
+    /// than once
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), group = "whose", help_heading = "Target")]
+    pub comm: Vec<String>,
+    /// Profile what runs in these cgroups and below them: paths such as
+    /// `system.slice/ssh.service`, or of their folders
+    #[arg(long, value_name = "CGROUP", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), group = "whose", help_heading = "Target")]
+    pub cgroup: Vec<String>,
     /// Profile everything that runs on this machine
-    #[arg(short, long, help_heading = "Target")]
+    #[arg(short, long, group = "whose", help_heading = "Target")]
     pub all_cpus: bool,
-    /// Profile everything on these CPUs only: `0,2-3`
-    #[arg(short = 'C', long, value_name = "CPUS", conflicts_with_all = ["pid", "tid"], help_heading = "Target")]
+    /// Profile everything on these CPUs only, or with `--cgroup` what runs on them: `0,2-3`
+    #[arg(short = 'C', long, value_name = "CPUS", conflicts_with_all = OF_PROCESSES, help_heading = "Target")]
     pub cpu: Option<String>,
     /// Leave out what the observed threads start
-    #[arg(long, help_heading = "Target")]
+    #[arg(long, conflicts_with = "cgroup", help_heading = "Target")]
     pub no_inherit: bool,
+    /// Leave out samples of flamel itself; with `-a`, `-C` or `--cgroup`
+    #[arg(long, alias = "exclude-perf", conflicts_with_all = OF_PROCESSES, help_heading = "Target")]
+    pub exclude_self: bool,
 
     /// Samples a second of CPU time [default: 997]
     #[arg(short = 'F', long, value_name = "HZ", conflicts_with = "count", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Sampling")]

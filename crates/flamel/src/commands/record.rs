@@ -5,7 +5,9 @@ use crate::args::{Backend, CallGraphArg, RecordArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use anyhow::{Context as _, anyhow};
-use capture::{CommandState, Ended, Observer, Outcome, Progress, Rate, Request, Session, StopRequests, Target};
+use capture::{
+    CommandState, Ended, Observer, Outcome, OwnSamples, Progress, Rate, Request, Session, StopRequests, Target,
+};
 use model::{CallGraph, Detail, Event, EventId, Pid, Profile, Tid};
 use resolve::{LiveFiles, Resolver};
 use std::os::unix::process::ExitStatusExt as _;
@@ -112,24 +114,18 @@ fn outputs(args: &RecordArgs) -> Result<Vec<Output>, Failure> {
 fn request(args: &RecordArgs) -> Result<Request, Failure> {
     // There is one way to sample so far; both words mean it.
     let (Backend::Auto | Backend::Perf) = args.backend;
-    let target = if !args.pid.is_empty() {
-        Target::Processes(distinct(&args.pid).into_iter().map(Pid).collect())
-    } else if !args.tid.is_empty() {
-        Target::Threads(distinct(&args.tid).into_iter().map(Tid).collect())
-    } else if args.all_cpus || args.cpu.is_some() {
-        Target::System
-    } else if args.command.is_empty() {
+    let target = target(args)?;
+    if args.exclude_self && !matches!(target, Target::System | Target::Cgroups(_)) {
         return Err(Failure::usage(anyhow!(
-            "say what to profile: `flamel record -- COMMAND`, `-p PID`, `-t TID`, or `-a` for the whole system"
+            "`--exclude-self`: flamel is not sampled with a command; it goes with `-a`, `-C` or `--cgroup`"
         )));
-    } else {
-        Target::Command
-    };
+    }
     Ok(Request {
         target,
         command: (!args.command.is_empty()).then(|| args.command.clone()),
         cpus: args.cpu.clone(),
         inherit: !args.no_inherit,
+        own_samples: if args.exclude_self { OwnSamples::LeaveOut } else { OwnSamples::Keep },
         events: args.event.clone(),
         rate: args.freq.map(Rate::Hertz).or(args.count.map(Rate::Period)),
         call_graph: match args.call_graph {
@@ -141,6 +137,30 @@ fn request(args: &RecordArgs) -> Result<Request, Failure> {
         duration: args.duration,
         delay: args.delay,
         ring_bytes: args.ring_size,
+    })
+}
+
+/// The parser has seen to it that no two of them are given.
+fn target(args: &RecordArgs) -> Result<Target, Failure> {
+    Ok(if !args.pid.is_empty() {
+        Target::Processes(distinct(&args.pid).into_iter().map(Pid).collect())
+    } else if !args.tid.is_empty() {
+        Target::Threads(distinct(&args.tid).into_iter().map(Tid).collect())
+    } else if !args.uid.is_empty() {
+        Target::Users(args.uid.clone())
+    } else if !args.comm.is_empty() {
+        Target::Names(args.comm.clone())
+    } else if !args.cgroup.is_empty() {
+        Target::Cgroups(args.cgroup.iter().map(Into::into).collect())
+    } else if args.all_cpus || args.cpu.is_some() {
+        Target::System
+    } else if args.command.is_empty() {
+        return Err(Failure::usage(anyhow!(
+            "say what to profile: `flamel record -- COMMAND`, `-p PID`, `-t TID`, `--uid USER`, `--comm NAME`, \
+             `--cgroup CGROUP`, or `-a` for the whole system"
+        )));
+    } else {
+        Target::Command
     })
 }
 

@@ -70,6 +70,7 @@ pub fn subtitle(profile: &Profile, event: EventId) -> Vec<String> {
 pub fn why_no_samples(profile: &Profile, request: &Request, outcome: &Outcome) -> String {
     let lost = profile.losses.count(SampleLoss::RingFull);
     let idle = profile.losses.count(SampleLoss::Idle);
+    let own = profile.losses.count(SampleLoss::Own);
     let events: Vec<_> = profile.events.iter().map(|event| event.name.as_str()).collect();
     let by_time = profile.events.iter().any(|event| event.unit == Unit::Nanoseconds);
     let cause = if lost > 0 {
@@ -82,7 +83,11 @@ pub fn why_no_samples(profile: &Profile, request: &Request, outcome: &Outcome) -
         "the event did not occur where it was looked for".into()
     } else if outcome.ended == Ended::CommandEnded && outcome.duration.as_millis() < 50 {
         "the command ended within milliseconds; sample more often with `-F 9970`, or give it more to do".into()
-    } else if matches!(request.target, Target::Processes(_) | Target::Threads(_)) {
+    } else if own > 0 {
+        format!("all {own} were of flamel itself, which `--exclude-self` leaves out")
+    } else if let Target::Cgroups(_) = request.target {
+        "nothing in the cgroup used CPU time meanwhile; record longer with `-d`".into()
+    } else if !matches!(request.target, Target::Command | Target::System) {
         "it used next to no CPU time meanwhile (it slept or waited); record longer with `-d`".into()
     } else {
         "next to no CPU time was used: it slept or waited".into()

@@ -1,6 +1,7 @@
 //! The finished binary against programs whose truth is known. Root is needed for most of it, and
 //! said where it is missing.
 
+mod cgroups;
 mod dependencies;
 mod ends;
 mod errors;

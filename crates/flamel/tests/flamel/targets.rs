@@ -1,6 +1,6 @@
 //! Whose work is sampled.
 
-use crate::{record, record_command};
+use crate::{flamel, record, record_command};
 use testkit::{Folded, Run, Variant, lock, requires, workload};
 
 #[test]
@@ -206,4 +206,117 @@ fn own_processes_without_root() {
     let refused = Run::new(&copies[1]).user(nobody, nobody).args(["record", "-a", "-d", "1", "-o"]).arg(&out).finish();
     let refused = refused.exits_with(2);
     assert!(refused.stderr.contains("perf_event_paranoid"), "{}", refused.stderr);
+}
+
+#[test]
+fn root_all_processes_of_a_user_until_they_end() {
+    if !requires::root() {
+        return;
+    }
+    let program = workload::THREADS.build(Variant::without_frame_pointers());
+    // Builds lie where others may not look; a copy does not.
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    let copy = folder.path().join("threads");
+    testkit::build::copy_program(&program, &copy);
+    let words = |name| ["30", "--threads", "1", "--name", name];
+    let _outside = Run::new(&program).args(words("outside")).start();
+    let inside = Run::new(&copy).user(NOBODY, NOBODY).args(words("inside")).start();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    for user in ["nobody", "65534"] {
+        let recorded = record(&["--uid", user, "-d", "0.5"], []);
+        assert_eq!(recorded.folded.only("outside").total(), 0, "{}", recorded.folded.largest(5));
+        assert!(recorded.folded.only("inside").share_of("spin_in_thread") > 90.0, "{}", recorded.folded.largest(5));
+    }
+    let out = folder.path().join("out.folded");
+    let recording = flamel().args(["record", "--uid", "nobody", "-o"]).arg(&out).start();
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    drop(inside);
+    recording.finish().success();
+    assert!(Folded::read(&out).only("inside").total() > 0);
+}
+
+/// Debian's user for what should own nothing.
+const NOBODY: u32 = 65534;
+
+#[test]
+fn root_all_processes_of_a_name_until_they_end() {
+    if !requires::root() {
+        return;
+    }
+    let program = workload::SHARES.build(Variant::default());
+    let folder = tempfile::tempdir().unwrap();
+    // The kernel keeps 15 bytes of it.
+    let name = "flamel-by-name-of-16";
+    let named = folder.path().join(name);
+    testkit::build::copy_program(&program, &named);
+    let _others = Run::new(&program).arg("6").start();
+    let _first = Run::new(&named).arg("6").start();
+    let _second = Run::new(&named).arg("5").start();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let recorded = record(&["--comm", name], []);
+    let processes: std::collections::BTreeSet<&str> =
+        recorded.folded.stacks.iter().map(|stack| stack.frames[0].as_str()).collect();
+    assert_eq!(processes.into_iter().collect::<Vec<_>>(), ["flamel-by-name-"], "{}", recorded.folded.largest(5));
+    assert!(recorded.folded.share_of("leaf_60") > 40.0, "{}", recorded.folded.largest(5));
+}
+
+#[test]
+fn root_flamel_itself_is_left_out_when_told() {
+    if !requires::root() {
+        return;
+    }
+    let _alone = lock::exclusive();
+    let fast = ["-a", "-d", "1", "-F", "4999", "--call-graph", "fp"];
+    let program = workload::THREADS.build(Variant::default());
+    // Two busy threads make flamel work.
+    let _busy = Run::new(&program).args(["30", "--threads", "2", "--name", "busy"]).start();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let with = record(&fast, []);
+    assert!(with.folded.only("flamel").total() > 0, "{}", with.folded.largest(5));
+    for option in ["--exclude-self", "--exclude-perf"] {
+        let without = record(&fast, [option]);
+        assert_eq!(without.folded.only("flamel").total(), 0, "{}", without.folded.largest(5));
+        let told = without.finished.stderr.contains("samples of flamel itself left out");
+        assert!(told, "{}", without.finished.stderr);
+        assert!(without.folded.only("busy").total() > 100_000_000, "{}", without.folded.largest(5));
+    }
+}
+
+#[test]
+fn root_targets_that_are_not_there_or_do_not_go_together() {
+    if !requires::root() {
+        return;
+    }
+    for (options, words) in [
+        (&["--uid", "no-such-user"][..], &["no-such-user", "/etc/passwd", "number"][..]),
+        (&["--uid", "4000000123"], &["no process of this user"]),
+        (&["--comm", "no such name"], &["no such name", "none of this name"]),
+        (&["--cgroup", "no/such/cgroup"], &["no/such/cgroup"]),
+        (&["--uid", "root", "-p", "1"], &["--uid", "cannot be used with", "--pid"]),
+        (&["--comm", "x", "-a"], &["--comm", "cannot be used with", "--all-cpus"]),
+        (&["--cgroup", "x", "-t", "1"], &["--cgroup", "cannot be used with", "--tid"]),
+        (&["--uid", "root", "-C", "0"], &["--uid", "cannot be used with", "--cpu"]),
+        (&["--cgroup", "x", "--no-inherit"], &["cannot be used with"]),
+        (&["--exclude-self", "-p", "1"], &["cannot be used with"]),
+        (&["--exclude-self", "--", "true"], &["--exclude-self", "-a"]),
+        (&["--cgroup", ""], &["--cgroup"]),
+    ] {
+        let refused = flamel().arg("record").args(options).finish().exits_with(2);
+        assert!(words.iter().all(|word| refused.stderr.contains(word)), "{words:?} in: {refused}");
+    }
+}
+
+#[test]
+fn root_too_many_threads_for_the_open_files_is_no_fault_of_the_request() {
+    if !requires::root() || !requires::program("prlimit", "util-linux") {
+        return;
+    }
+    let program = workload::THREADS.build(Variant::default());
+    let running = Run::new(&program).args(["30", "--threads", "30", "--pause-us", "1000"]).start();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let pid = running.pid().to_string();
+    let limited = Run::new("prlimit").args(["--nofile=40:40", env!("CARGO_BIN_EXE_flamel"), "record", "-p", &pid]);
+    let refused = limited.finish().exits_with(1);
+    assert!(refused.stderr.contains("open file"), "{refused}");
 }

@@ -20,16 +20,6 @@ impl Limits {
         Some(self.pages_by_setting(self.mlock_kb.unwrap_or(DEFAULT_MLOCK_KB)).saturating_add(locked / self.page_size))
     }
 
-    /// The most data pages, a power of two, that each of `rings` rings can have; `None` where the
-    /// budget does not even hold one page each. `largest` is where to stop without a limit.
-    pub fn largest_ring_pages(&self, rings: u64, largest: u64) -> Option<u64> {
-        let rings = rings.max(1);
-        let budget = self.ring_budget_pages().unwrap_or(u64::MAX);
-        // A ring is 2^n pages of data and one that holds its head and tail.
-        let each = (budget / rings).saturating_sub(1).min(largest);
-        (each > 0).then(|| 1 << each.ilog2())
-    }
-
     /// The `perf_event_mlock_kb` at which rings of `pages` pages in all fit beside what other
     /// recordings of this user may already have.
     pub fn mlock_kb_for(&self, pages: u64) -> u64 {
@@ -79,23 +69,6 @@ mod tests {
         let mut open = limits(2, 516, Some(0));
         open.paranoid = Some(-1);
         assert_eq!(open.ring_budget_pages(), None, "perf_event_paranoid -1 does");
-    }
-
-    #[test]
-    fn the_largest_ring_is_a_power_of_two_and_its_control_page() {
-        for (cpus, memlock, rings, expected) in [
-            // The default was made for this: 128 pages and one for each CPU.
-            (4, 0, 4, Some(128)),
-            (4, 0, 5, Some(64)),
-            (4, 0, 8, Some(32)),
-            (2, 8 << 20, 2, Some(1024)),
-            (1, 0, 64, Some(1)),
-            (1, 0, 65, None),
-            (1, 0, 0, Some(128)),
-        ] {
-            assert_eq!(limits(cpus, 516, Some(memlock)).largest_ring_pages(rings, 1 << 20), expected, "{rings} rings");
-        }
-        assert_eq!(limits(2, 516, None).largest_ring_pages(4, 8192), Some(8192), "without a limit");
     }
 
     #[test]

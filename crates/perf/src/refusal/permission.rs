@@ -59,7 +59,7 @@ pub(super) fn forbids_kernel_only(attempt: &Attempt<'_>, limits: &Limits) -> boo
     !is_kernel_address(attempt.event)
         && limits.paranoid == Some(2)
         && !limits.may_observe_all()
-        && attempt.target != Target::System
+        && !attempt.target.is_of_cpus()
 }
 
 /// Whether it is a breakpoint in the kernel's half of the address space, the upper one on every
@@ -97,7 +97,7 @@ fn paranoid(attempt: &Attempt<'_>, limits: &Limits) -> Option<(String, i32)> {
     let event = attempt.event;
     let is = format!("kernel.perf_event_paranoid is {level}");
     let needed = match attempt.target {
-        Target::System => 0,
+        Target::System | Target::Cgroup => 0,
         _ if event.includes_kernel() => 1,
         _ => 2,
     };
@@ -107,7 +107,7 @@ fn paranoid(attempt: &Attempt<'_>, limits: &Limits) -> Option<(String, i32)> {
             needed,
         ));
     }
-    if attempt.target == Target::System && level > 0 {
+    if attempt.target.is_of_cpus() && level > 0 {
         return Some((format!("{is}, and whole CPUs need 0 or CAP_PERFMON"), needed));
     }
     if event.includes_kernel() && level > 1 {

@@ -251,6 +251,22 @@ fn pmus_that_count_and_do_not_sample() {
 }
 
 #[test]
+fn cgroups_need_the_rights_of_cpus_and_the_right_hierarchy() {
+    let target = Target::Cgroup;
+    let root = root();
+    for (errno, limits, cause, says) in [
+        (Errno::ACCESS, limits(2), Cause::Paranoid, "whole CPUs need 0"),
+        (Errno::BADF, root.clone(), Cause::NotForTarget, "hierarchy"),
+        (Errno::INVAL, root.clone(), Cause::NotForTarget, "CONFIG_CGROUP_PERF"),
+        (Errno::NOENT, root, Cause::Gone, "removed"),
+    ] {
+        let (refusal, fallback) = refused(errno, "cpu-clock", target, &limits);
+        assert_eq!((refusal.cause, fallback), (cause, None), "{refusal}");
+        assert!(refusal.sentence.contains(says) && refusal.sentence.contains("of the cgroup"), "{refusal}");
+    }
+}
+
+#[test]
 fn a_frequency_above_the_limit_names_both() {
     let event = event("cpu-clock");
     let attempt = Attempt { event: &event, target: COMMAND, sampling: Sampling::Frequency(200_000) };

@@ -3,7 +3,7 @@
 use crate::tree::{DESKTOP, HYBRID, Machine};
 use model::{Sampling, Unit};
 use perf::events::{EventKind, EventRate, Precision, Roots, parse};
-use perf::{Counter, Scope};
+use perf::{Counter, Scope, Whose};
 
 const DEFAULT: Sampling = Sampling::Frequency(997);
 
@@ -84,7 +84,7 @@ fn perf_events_are_taken_by_this_kernel() {
         ["cpu-clock:u", "task-clock:u", "page-faults:u", "cs:u", "dummy:u", "software/config=5/u", "cpu-clock:ppu"]
     {
         let spec = parse(name, &Roots::live()).unwrap().remove(0);
-        match Counter::open(&spec.attr(), Scope { thread: 0, cpu: -1 }) {
+        match Counter::open(&spec.attr(), Scope { whose: Whose::Thread(model::Tid(0)), cpu: None }) {
             Ok(_) => {}
             Err(errno @ (rustix::io::Errno::ACCESS | rustix::io::Errno::PERM | rustix::io::Errno::NOSYS)) => {
                 skipped(&format!("{name}: perf_event_open: {errno}"));

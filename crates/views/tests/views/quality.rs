@@ -59,7 +59,7 @@ fn files_whose_cure_is_the_same_are_one_line() {
     assert_eq!(
         lines[1..],
         [
-            "100 % of the frames have no name: the kernel hides its symbols; run as root or `sysctl kernel.kptr_restrict=0`"
+            "100 % of the frames have no name: the kernel hides its symbols; run as root or `sudo sysctl kernel.kptr_restrict=0`"
         ]
     );
 }
