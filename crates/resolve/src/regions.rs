@@ -86,11 +86,19 @@ impl Regions {
 }
 
 fn add_module(space: &mut AddressSpace, region: &Region, binaries: &Binaries) {
-    let Code::Binary(id) = region.code else { return };
-    let Ok(contents) = &binaries[id].contents else { return };
-    if let Some(bias) = contents.bias(region.start, region.offset) {
-        space.map(region.start..region.end, bias.wrapping_add(contents.image.base_address()), &contents.module);
+    let range = region.start..region.end;
+    match region.code {
+        Code::Binary(id) => {
+            if let Ok(contents) = &binaries[id].contents
+                && let Some(bias) = contents.bias(region.start, region.offset)
+            {
+                let base = bias.wrapping_add(contents.image.base_address());
+                return space.map(range, base, &contents.module);
+            }
+        }
+        Code::Generated => {}
     }
+    space.map_without_tables(range);
 }
 
 #[cfg(test)]

@@ -147,14 +147,17 @@ impl UserStacks {
     fn walk(&mut self, user: &UserState<'_>, process: &mut Process, binaries: &Binaries, limit: usize) -> StackEnd {
         self.walked.clear();
         let stop = self.unwinder.walk(process.regions.unwind_space(binaries), user, limit, &mut self.walked);
-        let dropped = drop_what_is_no_code(&mut self.walked, process);
+        // A walk that reaches the bottom was right, whatever lies between.
+        if self.first_functions.end(&mut self.walked, process, binaries) {
+            return StackEnd::Bottom;
+        }
+        let cut = cut_at_what_is_no_code(&mut self.walked, process);
         match stop {
-            _ if self.first_functions.end(&mut self.walked, process, binaries) => StackEnd::Bottom,
             // The memory of a process that is starting or ending cannot be read.
             _ if user.stack.is_empty() => StackEnd::NoUserStack,
+            _ if cut => StackEnd::BadAddress,
             Stop::CopyTooShort => StackEnd::CopyTooShort,
             Stop::Limit => StackEnd::Limit,
-            _ if dropped => StackEnd::BadAddress,
             Stop::EndOfStack | Stop::Astray => StackEnd::NoUnwindInfo,
         }
     }
@@ -172,13 +175,13 @@ impl UserStacks {
         if self.chain.is_empty() {
             return None;
         }
-        drop_what_is_no_code(&mut self.chain, process);
+        let cut = cut_at_what_is_no_code(&mut self.chain, process);
         let whole = self.first_functions.end(&mut self.chain, process, binaries);
         let too_many = self.chain.len() > options.max_frames;
         self.chain.truncate(options.max_frames);
         Some(if whole && !too_many {
             StackEnd::Bottom
-        } else if too_many || callchain.frames().count() >= options.kernel_limit {
+        } else if too_many || !cut && callchain.frames().count() >= options.kernel_limit {
             StackEnd::Limit
         } else {
             StackEnd::FramePointersEnd
@@ -186,18 +189,19 @@ impl UserStacks {
     }
 }
 
-/// Takes off the outer frames that lie in no executable memory: a walk that lost its way picks
-/// up numbers that are no addresses. The leaf is kept whatever it is: the CPU was there.
-/// Where nothing is known of the process, everything is kept.
-fn drop_what_is_no_code(frames: &mut Vec<CodeAddress>, process: &Process) -> bool {
+/// Cuts a stack at its first caller that lies in no executable memory, and says whether there was
+/// one. A walk that lost its way, or the kernel's where code without frame pointers keeps numbers
+/// in the register, picks up what is no address; what it finds from there on is no caller, even if
+/// it happens to be code again. The leaf is kept whatever it is: the CPU was there. Where nothing
+/// is known of the process, everything is kept.
+fn cut_at_what_is_no_code(frames: &mut Vec<CodeAddress>, process: &Process) -> bool {
     if !process.mappings_known {
         return false;
     }
-    let is_code = |frame: &CodeAddress| process.regions.find(frame.lookup()).is_some();
-    let kept = frames.iter().rposition(is_code).map_or(1, |last| last + 1).min(frames.len());
-    let dropped = kept < frames.len();
-    frames.truncate(kept);
-    dropped
+    let is_no_code = |frame: &CodeAddress| process.regions.find(frame.lookup()).is_none();
+    let Some(callers) = frames.iter().skip(1).position(is_no_code) else { return false };
+    frames.truncate(1 + callers);
+    true
 }
 
 /// Whether the process is inside execve(2): its memory is the new program's already, its

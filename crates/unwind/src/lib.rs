@@ -7,11 +7,12 @@
 //! ```
 //!
 //! Pure: no process and no file is touched. framehop does the work; this crate says what an
-//! address space is, how a signal handler is left, and why a walk ended.
+//! address space is, how a signal handler and a leaf without a table are left, and why a walk ended.
 #![forbid(unsafe_code)]
 
 mod address_space;
 mod frame_kinds;
+mod leaf;
 mod unwinder;
 
 pub use address_space::{AddressSpace, Module};

@@ -1,6 +1,6 @@
 //! The walk from a sample's registers down its copied stack.
 
-use crate::{AddressSpace, frame_kinds};
+use crate::{AddressSpace, frame_kinds, leaf};
 use framehop::{CacheNative, Error, FrameAddress, UnwindRegsNative, Unwinder as _};
 use model::{Address, CodeAddress, UserRegisters, UserState};
 
@@ -55,7 +55,7 @@ impl Unwinder {
                     .map(|ip| Some(FrameAddress::InstructionPointer(ip)))
                     .map_err(Error::CouldNotReadStack)
             } else {
-                let caller = space.inner.unwind_frame(at, &mut registers, &mut self.cache, &mut read);
+                let caller = self.caller(space, at, &mut registers, &mut read);
                 caller.map(|address| address.and_then(FrameAddress::from_return_address))
             };
             at = match next {
@@ -70,6 +70,27 @@ impl Unwinder {
             };
         }
         Stop::Limit
+    }
+
+    /// The return address into the caller of the code at `at`, to which the registers are taken.
+    fn caller(
+        &mut self,
+        space: &AddressSpace,
+        at: FrameAddress,
+        registers: &mut UnwindRegsNative,
+        read: &mut impl FnMut(u64) -> Result<u64, ()>,
+    ) -> Result<Option<u64>, Error> {
+        let mut at = at;
+        // AArch64 has the return address of a leaf in a register, which framehop goes by.
+        if cfg!(target_arch = "x86_64") && !at.is_return_address() && !space.has_table_for(at.address()) {
+            if let Some(caller) = leaf::leave_without_frame(registers, |address| space.is_code(address), read) {
+                return Ok(Some(caller));
+            }
+            // framehop takes the word at the stack pointer for the caller of a leaf in a gap of a
+            // table. As a return address the same place is walked by its frame pointer.
+            at = FrameAddress::from_return_address(at.address().wrapping_add(1)).unwrap_or(at);
+        }
+        space.inner.unwind_frame(at, registers, &mut self.cache, read)
     }
 }
 
@@ -141,6 +162,34 @@ mod tests {
         assert_eq!(walk(&state(&stack, 0x7000, 8192), 10), (vec![0x1000, 0x2000], Stop::Astray));
         let backwards = bytes(&[0x10, 0x2000]);
         assert_eq!(walk(&state(&backwards, 0x7000, 16), 10).1, Stop::Astray);
+    }
+
+    /// The leaf is at 0x1000, its callers' code behind.
+    #[cfg(target_arch = "x86_64")]
+    fn walk_without_tables(stack: &[u64], fp: u64) -> (Vec<u64>, Stop) {
+        let mut space = AddressSpace::default();
+        space.map_without_tables(0x1000..0x5000);
+        let (stack, mut frames) = (bytes(stack), Vec::new());
+        let stop = Unwinder::default().walk(&space, &state(&stack, fp, 64), 10, &mut frames);
+        (frames.iter().map(|frame| frame.raw().0).collect(), stop)
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_leaf_without_a_table_is_left_by_where_code_lies_on_the_stack() {
+        let whole = (vec![0x1000, 0x2000, 0x3000], Stop::EndOfStack);
+        // No frame yet; `push rbp` done; frame set up, with a spilled value on top.
+        assert_eq!(walk_without_tables(&[0x2000, 9, 0, 0x3000], 0x7010), whole);
+        assert_eq!(walk_without_tables(&[0x7018, 0x2000, 9, 0, 0x3000], 0x7018), whole);
+        assert_eq!(walk_without_tables(&[9, 0x7018, 0x2000, 0, 0x3000], 0x7008), whole);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_caller_without_a_table_is_walked_by_its_frame_pointer() {
+        // What lies on top of the caller's frame looks like code.
+        let stack = [0x2000, 0x4000, 0, 0x3000];
+        assert_eq!(walk_without_tables(&stack, 0x7010), (vec![0x1000, 0x2000, 0x3000], Stop::EndOfStack));
     }
 
     #[test]
