@@ -161,6 +161,9 @@ impl<'a> Course<'a> {
         if self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(Some(_)))) {
             return Some(Ended::CommandEnded);
         }
+        if !self.intake.observer.wants_more() {
+            return Some(Ended::NotWanted);
+        }
         // All of them are looked at: the descriptor of one that is gone must not be waited on.
         let gone = self.watched.iter_mut().map(Watched::is_gone).filter(|gone| *gone).count();
         if !self.watched.is_empty() && gone == self.watched.len() {

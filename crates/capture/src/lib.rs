@@ -16,6 +16,7 @@ mod error;
 mod follow;
 mod found;
 mod ladder;
+mod machine;
 mod proc_scan;
 mod remarks;
 mod request;
@@ -28,6 +29,7 @@ mod users;
 mod watched;
 
 pub use error::Error;
+pub use machine::Machine;
 pub use request::{
     AUTO_STACK_BYTES, DEFAULT_HZ, DWARF_STACK_BYTES, MAX_STACK_BYTES, OwnSamples, Rate, Request, Target,
 };

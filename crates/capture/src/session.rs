@@ -3,11 +3,13 @@
 use crate::course::Course;
 use crate::error::Error;
 use crate::found::Found;
+use crate::machine;
 use crate::proc_scan;
 use crate::request::Request;
 use crate::setup::{self, Prepared};
 use crate::signals::StopRequests;
 use model::{CallGraph, Event, EventDescription, Losses, Pid, Recording};
+use records::Attribute;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
@@ -17,6 +19,10 @@ pub trait Observer {
     fn event(&mut self, event: &Event<'_>);
     /// How far the recording is; a few times a second.
     fn progress(&mut self, progress: Progress);
+    /// Whether the recording is to go on; it is not where nothing more can be written.
+    fn wants_more(&self) -> bool {
+        true
+    }
 }
 
 /// How far a recording is.
@@ -39,6 +45,8 @@ pub enum Ended {
     TargetEnded,
     /// The time was up.
     TimeUp,
+    /// The observer wants no more.
+    NotWanted,
     /// The user or somebody else sent this signal.
     Signal(i32),
 }
@@ -85,6 +93,11 @@ impl Session {
         self.prepared.descriptions.clone()
     }
 
+    /// What the kernel was asked for, event by event.
+    pub fn attributes(&self) -> Vec<Attribute> {
+        self.prepared.sampler.attributes()
+    }
+
     /// What is known of the run beforehand.
     pub fn recording(&self) -> &Recording {
         &self.prepared.recording
@@ -110,6 +123,7 @@ impl Session {
 }
 
 fn tell_what_runs(found: &Found, observer: &mut dyn Observer) {
+    machine::tell_kernel(&mut |event| observer.event(&event));
     let mut tell = |pid| proc_scan::tell(pid, &mut |event| observer.event(&event));
     match found {
         Found::Command => {}

@@ -8,6 +8,7 @@ mod commands;
 mod failure;
 mod output;
 mod output_format;
+mod streamed_file;
 
 use args::{Args, Verb};
 use clap::Parser as _;

@@ -73,6 +73,16 @@ impl Output {
         if self.is_stdout() && events.len() > 1 { Err(several_to_stdout(events)) } else { Ok(()) }
     }
 
+    /// Whether it is a recording, which is written event by event.
+    pub fn is_recording(&self) -> bool {
+        matches!(self.format, OutputFormat::Recording)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether this is standard output.
     fn is_stdout(&self) -> bool {
         self.path.as_os_str() == "-"
@@ -190,7 +200,7 @@ fn open_special(path: &Path) -> anyhow::Result<File> {
 }
 
 /// The file that a path leads to, also where links lead to a file that is not there yet.
-fn end_of_links(path: &Path) -> anyhow::Result<PathBuf> {
+pub fn end_of_links(path: &Path) -> anyhow::Result<PathBuf> {
     let mut at = path.to_owned();
     // As many as the kernel follows (path_resolution(7)).
     for _ in 0..40 {
@@ -202,7 +212,7 @@ fn end_of_links(path: &Path) -> anyhow::Result<PathBuf> {
     Err(anyhow!("its links lead in a circle"))
 }
 
-fn is_special(kind: &fs::FileType) -> bool {
+pub fn is_special(kind: &fs::FileType) -> bool {
     kind.is_char_device() || kind.is_fifo() || kind.is_block_device() || kind.is_socket()
 }
 
@@ -211,7 +221,7 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// Under sudo(8), what we make belongs to whoever called it.
-fn give_to_caller(path: &Path) {
+pub fn give_to_caller(path: &Path) {
     let number = |name| std::env::var(name).ok()?.parse::<u32>().ok();
     if rustix::process::geteuid().is_root()
         && let (Some(user), Some(group)) = (number("SUDO_UID"), number("SUDO_GID"))

@@ -12,13 +12,15 @@ pub enum OutputFormat {
     View(&'static View),
     /// It is encoded.
     Encoded(&'static Format),
+    /// Its events are written as they come, with their addresses: a perf.data file.
+    Recording,
 }
 
 impl OutputFormat {
     /// All that can be written, views first.
     pub fn all() -> impl Iterator<Item = Self> {
         let encoded = formats::FORMATS.iter().filter(|format| format.encode.is_some());
-        VIEWS.iter().map(Self::View).chain(encoded.map(Self::Encoded))
+        VIEWS.iter().map(Self::View).chain(encoded.map(Self::Encoded)).chain([Self::Recording])
     }
 
     /// What the user calls it.
@@ -26,6 +28,7 @@ impl OutputFormat {
         match self {
             Self::View(view) => view.name,
             Self::Encoded(format) => format.name,
+            Self::Recording => "perf.data",
         }
     }
 
@@ -34,6 +37,7 @@ impl OutputFormat {
         match self {
             Self::View(view) => view.summary,
             Self::Encoded(format) => format.summary,
+            Self::Recording => "a recording, for flamel and perf",
         }
     }
 
@@ -42,6 +46,7 @@ impl OutputFormat {
         match self {
             Self::View(view) => view.extensions,
             Self::Encoded(format) => format.extensions,
+            Self::Recording => &["data"],
         }
     }
 

@@ -338,11 +338,9 @@ impl Sampler {
         std::mem::take(&mut self.losses)
     }
 
-    /// The attributes of the sampled events, and the ids that their records carry.
-    pub fn attributes(&self) -> Vec<(Attribute, Vec<u64>)> {
-        let ids_of = |event| self.sampled.iter().filter(move |one| one.event == event).map(|one| one.counter.id());
-        let events = self.plan.events.iter().enumerate();
-        events.map(|(index, event)| (event.attribute(), ids_of(index).collect())).collect()
+    /// The attributes of the sampled events.
+    pub fn attributes(&self) -> Vec<Attribute> {
+        self.plan.events.iter().map(SampledEvent::attribute).collect()
     }
 
     /// Lost samples as far as the kernel has told yet.

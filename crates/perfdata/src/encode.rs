@@ -1,6 +1,6 @@
 //! Events as records: what the kernel would have written, with stacks as they were unwound.
 
-use crate::event_table::{ADDR, BRANCH_STACK, CALLCHAIN, CPU, IDENTIFIER, IP, PERIOD, TID, TIME};
+use crate::event_table::{ADDR, BRANCH_STACK, CALLCHAIN, CPU, IDENTIFIER, IP, PERIOD, STACK_USER, TID, TIME};
 use model::{
     Body, BuildId, Callchain, CodeAddress, Context, Event, FileIdentity, Inode, Mapping, Sample, StackEnd,
     context_words as context, id::Id as _,
@@ -262,5 +262,7 @@ pub(crate) fn build_id(path: &[u8], id: &BuildId, kernel: bool) -> Vec<u8> {
 
 /// The fields of samples that are written of an event whose samples had these.
 pub(crate) fn kept_fields(sample_type: u64) -> u64 {
-    IDENTIFIER | IP | PERIOD | sample_type & (TID | TIME | ADDR | CPU | CALLCHAIN | BRANCH_STACK)
+    // A copied stack becomes a callchain.
+    let unwound = if sample_type & STACK_USER != 0 { CALLCHAIN } else { 0 };
+    IDENTIFIER | unwound | IP | PERIOD | sample_type & (TID | TIME | ADDR | CPU | CALLCHAIN | BRANCH_STACK)
 }

@@ -167,6 +167,7 @@ pub(crate) const CPU: u64 = 1 << 7;
 pub(crate) const PERIOD: u64 = 1 << 8;
 const STREAM_ID: u64 = 1 << 9;
 pub(crate) const BRANCH_STACK: u64 = 1 << 11;
+pub(crate) const STACK_USER: u64 = 1 << 13;
 pub(crate) const IDENTIFIER: u64 = 1 << 16;
 
 /// The kernel's clocks, and the blocked time that `perf record --off-cpu` measures, are in

@@ -3,7 +3,7 @@
 use crate::assembler::{Assembler, Chunks, Next, Place};
 use crate::build_ids;
 use crate::error::Error;
-use crate::event_table::{CALLCHAIN, EventTable, RecordedEvent};
+use crate::event_table::{CALLCHAIN, EventTable, RecordedEvent, STACK_USER};
 use crate::features;
 use crate::group_values::GroupValues;
 use crate::header::{self, HEAD, Header};
@@ -132,9 +132,9 @@ impl Reader {
         &self.state.table.events
     }
 
-    /// Whether samples have callchains.
+    /// Whether samples have callchains, or copied stacks.
     pub fn has_callchains(&self) -> bool {
-        self.events().iter().any(|event| event.attribute.sample_type & CALLCHAIN != 0)
+        self.events().iter().any(|event| event.attribute.sample_type & (CALLCHAIN | STACK_USER) != 0)
     }
 
     /// Gives out all events. What is damaged ends it; everything before that is given out.

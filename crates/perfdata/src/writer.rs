@@ -267,7 +267,8 @@ fn kept(index: usize, event: &RecordedEvent) -> RecordedEvent {
         sample_type: kept_fields(event.attribute.sample_type),
         read_format: 0,
         branch_sample_type: event.attribute.branch_sample_type & !(BRANCH_HW_INDEX | BRANCH_COUNTERS),
-        flags: event.attribute.flags | flag::SAMPLE_ID_ALL,
+        // Whatever was left out of the callchain has come out of the copied stack.
+        flags: (event.attribute.flags | flag::SAMPLE_ID_ALL) & !flag::EXCLUDE_CALLCHAIN,
         sample_regs_user: 0,
         sample_stack_user: 0,
         sample_regs_intr: 0,

@@ -71,8 +71,8 @@ pub mod flag {
     pub const EXCLUDE_HOST: u64 = 1 << 19;
     /// `exclude_guest`
     pub const EXCLUDE_GUEST: u64 = 1 << 20;
-    /// `exclude_callchain_user`
-    pub const EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
+    /// `exclude_callchain_kernel` and `exclude_callchain_user`
+    pub const EXCLUDE_CALLCHAIN: u64 = 3 << 21;
     /// `mmap2`
     pub const MMAP2: u64 = 1 << 23;
     /// `comm_exec`

@@ -121,6 +121,18 @@ pub struct RecordArgs {
     /// The format of `-o -`, and of files whose name does not say it
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Output")]
     pub format: Option<String>,
+    /// Compress a recording (.data), with zstd's level, 1 to 22 [default: 3]
+    #[arg(
+        short = 'z',
+        long,
+        value_name = "LEVEL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "3",
+        value_parser = clap::value_parser!(i32).range(1..=22),
+        help_heading = "Output"
+    )]
+    pub compress: Option<i32>,
     /// Open the first output in the desktop's viewer
     #[arg(long, help_heading = "Output")]
     pub open: bool,

@@ -71,9 +71,17 @@ pub struct ConvertArgs {
     /// The format of `-o -`, and of files whose name does not say it
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub format: Option<String>,
-    /// Compress a recording
-    #[arg(short = 'z', long)]
-    pub compress: bool,
+    /// Compress a recording (.data), with zstd's level, 1 to 22 [default: 3]
+    #[arg(
+        short = 'z',
+        long,
+        value_name = "LEVEL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "3",
+        value_parser = clap::value_parser!(i32).range(1..=22)
+    )]
+    pub compress: Option<i32>,
     /// How a picture looks
     #[command(flatten)]
     pub picture: PictureArgs,

@@ -1,15 +1,37 @@
 //! `flamel convert`: what is in a file, in another format.
 
-use super::{draw, input, summary};
+use super::input::{self, Input};
+use super::recorder::Recorder;
+use super::recording::{Recording, symbol_options};
+use super::{draw, summary};
 use crate::args::ConvertArgs;
 use crate::failure::Failure;
 use crate::output::Output;
+use anyhow::anyhow;
+use model::{Detail, Losses, Profile};
+use perfdata::WriteOptions;
 use std::process::ExitCode;
 
 /// Reads, writes.
 pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     let outputs = Output::all(&args.output, args.format.as_deref())?;
-    let (profile, events) = input::read(&args.input)?;
+    let (recordings, outputs): (Vec<Output>, Vec<Output>) = outputs.into_iter().partition(Output::is_recording);
+    let name = input::name(&args.input.input);
+    let profile = match input::open(&args.input.input)? {
+        Input::Recording(recording) => convert(*recording, &recordings, args)?,
+        Input::Profile(_) if !recordings.is_empty() => {
+            return Err(Failure::usage(anyhow!(
+                "write `{}`: a recording holds addresses, of which {name} has none; it can become a picture or another \
+                 format of names",
+                recordings[0].path().display()
+            )));
+        }
+        Input::Profile(profile) => *profile,
+    };
+    if outputs.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let events = input::wanted_events(&args.input, &profile)?;
     for output in outputs {
         let files = output.write(&profile, &events, &|format, profile, event, out| {
             draw::write(format, profile, event, &args.picture, out)
@@ -17,4 +39,28 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
         summary::files(&files);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the recordings, stacks unwound, and gives the profile.
+fn convert(mut recording: Recording, to: &[Output], args: &ConvertArgs) -> Result<Profile, Failure> {
+    if to.iter().any(|output| input::is_same_file(output.path(), &args.input.input)) {
+        let shown = args.input.input.display();
+        return Err(Failure::usage(anyhow!("write `{shown}`: it is what is being read; give another name")));
+    }
+    let mut resolver = recording.resolver(&args.input, Detail::Counts);
+    let options = WriteOptions { compression: args.compress };
+    let create = |output: &Output| {
+        Recorder::create(output.path(), recording.events(), recording.info().clone(), options)
+    };
+    let mut recorders = to.iter().map(create).collect::<Result<Vec<_>, _>>()?;
+    let outcome = recording.read(|event| {
+        let told = resolver.event(event);
+        recorders.iter_mut().for_each(|recorder| recorder.event(event, told));
+    })?;
+    for recorder in recorders {
+        let written = recorder.finish(&Losses::default())?;
+        summary::files(&[written]);
+    }
+    recording.complete(&mut resolver, &outcome);
+    Ok(resolver.finish(symbol_options(&args.input.names), &|| false))
 }

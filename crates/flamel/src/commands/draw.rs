@@ -4,6 +4,7 @@
 use super::summary;
 use crate::args::PictureArgs;
 use crate::output_format::OutputFormat;
+use anyhow::anyhow;
 use model::{EventId, Profile};
 use std::io::Write;
 use views::{CallTree, CallTreeOptions, FlameGraphOptions, Palette, RootSide, flame_graph_svg};
@@ -37,6 +38,7 @@ pub fn write(
     match format {
         OutputFormat::View(view) => (view.draw)(profile, event, picture, out),
         OutputFormat::Encoded(format) => Ok(format.encode(profile, event, out)?),
+        OutputFormat::Recording => Err(anyhow!("a recording is written of events with addresses, not of a profile")),
     }
 }
 

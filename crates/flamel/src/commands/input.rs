@@ -9,6 +9,7 @@ use model::{Detail, EventId, Profile, id::Id as _};
 use perfdata::is_perf_data;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// What was given.
@@ -84,6 +85,12 @@ fn open_as(path: &Path, pipes: Pipes) -> Result<Input, Failure> {
     let decoded = formats::decode(&bytes).with_context(|| format!("read {name}")).map_err(Failure::usage)?;
     decoded.notes.iter().for_each(|note| summary::warn(&format!("{name}: {note}")));
     Ok(Input::Profile(Box::new(decoded.profile)))
+}
+
+/// Whether two paths lead to one file.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let id = |path: &Path| path.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok();
+    id(one).is_some_and(|found| Some(found) == id(other))
 }
 
 /// What a recording is told by.

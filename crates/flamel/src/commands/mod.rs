@@ -12,5 +12,6 @@ mod header_text;
 mod input;
 mod live_line;
 mod open;
+mod recorder;
 mod recording;
 mod summary;

@@ -1,18 +1,21 @@
 //! `flamel record`: a live run to pictures.
 
+use super::recorder::Recorder;
 use super::{draw, live_line::LiveLine, open, summary};
 use crate::args::{Backend, CallGraphArg, RecordArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 use anyhow::{Context as _, anyhow};
 use capture::{
-    CommandState, Ended, Observer, Outcome, OwnSamples, Progress, Rate, Request, Session, StopRequests, Target,
+    CommandState, Ended, Machine, Observer, Outcome, OwnSamples, Progress, Rate, Request, Session, StopRequests, Target,
 };
 use model::{CallGraph, Detail, Event, EventId, Pid, Profile, Tid};
+use perfdata::{Info, RecordedEvent, WriteOptions};
 use resolve::{LiveFiles, Resolver};
 use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
 use std::process::{Child, ExitCode, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How long a command that was told to end may take.
 const GRACE: Duration = Duration::from_secs(2);
@@ -21,7 +24,11 @@ const OWN_GRACE: Duration = Duration::from_millis(300);
 
 /// Records, names, draws, sums up.
 pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
-    let outputs = outputs(&args)?;
+    let (recordings, outputs): (Vec<Output>, Vec<Output>) = outputs(&args)?.into_iter().partition(Output::is_recording);
+    if let [_, second, ..] = &recordings[..] {
+        let second = second.path().display();
+        return Err(Failure::usage(anyhow!("write `{second}`: one recording is enough; copy it")));
+    }
     let request = request(&args)?;
     let stop = StopRequests::install().context("take over signals").map_err(Failure::run)?;
     let session = Session::prepare(request.clone()).map_err(capture_failure)?;
@@ -41,14 +48,23 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
         max_frames: args.max_frames as usize,
         kernel_limit: session.kernel_limit(),
     };
-    let mut run = Run { resolver: Resolver::new(options, Box::new(LiveFiles)), live: LiveLine::new(args.quiet) };
-    let outcome = session.run(&stop, &mut run).map_err(capture_failure)?;
+    let recorder = recordings.first().map(|output| recorder(output.path(), &session, args.compress)).transpose()?;
+    let mut run =
+        Run { resolver: Resolver::new(options, Box::new(LiveFiles)), recorder, live: LiveLine::new(args.quiet) };
+    let outcome = match session.run(&stop, &mut run) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            run.recorder.into_iter().for_each(Recorder::abandon);
+            return Err(capture_failure(error));
+        }
+    };
     run.live.clear();
     if !args.quiet {
         summary::remarks(&outcome.remarks);
     }
 
-    let done = deliver(run.resolver, &outcome, &request, &outputs, &args, &stop);
+    let Run { resolver, recorder, .. } = run;
+    let done = deliver(resolver, recorder, &outcome, &request, &outputs, &args, &stop);
     // Whatever became of the results, the command is not left behind.
     let command = settle(outcome);
     match (done, command) {
@@ -65,6 +81,7 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
 /// From what was recorded to what was asked for.
 fn deliver(
     resolver: Resolver,
+    recorder: Option<Recorder>,
     outcome: &Outcome,
     request: &Request,
     outputs: &[Output],
@@ -74,13 +91,16 @@ fn deliver(
     let profile = name(resolver, outcome, args, stop);
     let events = profile.events_with_samples();
     if events.is_empty() {
+        recorder.into_iter().for_each(Recorder::abandon);
         return Err(Failure::no_samples(anyhow!("{}", summary::why_no_samples(&profile, request, outcome))));
     }
+    let recorded = recorder.map(|recorder| recorder.finish(&outcome.losses)).transpose();
     let written = write_all(outputs, &profile, &events, args);
     if !args.quiet {
         events.iter().for_each(|&event| summary::print(&profile, event));
     }
-    let written = written?;
+    let mut written = written?;
+    written.extend(recorded?);
     if !args.quiet {
         summary::files(&written);
     }
@@ -92,17 +112,55 @@ fn deliver(
 
 struct Run {
     resolver: Resolver,
+    recorder: Option<Recorder>,
     live: LiveLine,
 }
 
 impl Observer for Run {
     fn event(&mut self, event: &Event<'_>) {
-        self.resolver.event(event);
+        let told = self.resolver.event(event);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.event(event, told);
+        }
     }
     fn progress(&mut self, progress: Progress) {
         self.live.show(progress);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.tick();
+        }
+    }
+    fn wants_more(&self) -> bool {
+        self.recorder.as_ref().is_none_or(Recorder::can_go_on)
     }
 }
+
+fn recorder(path: &Path, session: &Session, compression: Option<i32>) -> Result<Recorder, Failure> {
+    let attributes = session.attributes().into_iter();
+    let event = |(description, attribute)| RecordedEvent { description, attribute, ids: Vec::new() };
+    let events: Vec<RecordedEvent> = session.events().into_iter().zip(attributes).map(event).collect();
+    let machine = Machine::read();
+    let info = Info {
+        host: Some(machine.host),
+        kernel: Some(machine.kernel),
+        machine: Some(machine.architecture),
+        perf: Some(concat!("flamel ", env!("CARGO_PKG_VERSION")).into()),
+        cpus_online: Some(machine.cpus.0),
+        cpus_available: Some(machine.cpus.1),
+        cpu: machine.cpu,
+        memory_kib: machine.memory_kib,
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        clock: Some(CLOCK_MONOTONIC),
+        clock_moment: session.recording().wall_offset.and_then(|zero| {
+            let wall = zero.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+            Some((u64::try_from(wall.as_nanos()).ok()?, 0))
+        }),
+        ..Info::default()
+    };
+    Recorder::create(path, &events, info, WriteOptions { compression })
+}
+
+/// `CLOCK_MONOTONIC` of clock_gettime(2).
+const CLOCK_MONOTONIC: u32 = 1;
 
 fn outputs(args: &RecordArgs) -> Result<Vec<Output>, Failure> {
     if args.output.is_empty() {
@@ -224,7 +282,7 @@ fn settle(outcome: Outcome) -> Option<ExitCode> {
     let by_us = status.is_none_or(|status| status.signal() == Some(rustix::process::Signal::TERM.as_raw()));
     Some(match (status, ended) {
         (_, Ended::Signal(signal)) if by_us => ExitCode::from(128 + signal as u8),
-        (_, Ended::TimeUp | Ended::TargetEnded) if by_us => ExitCode::SUCCESS,
+        (_, Ended::TimeUp | Ended::TargetEnded | Ended::NotWanted) if by_us => ExitCode::SUCCESS,
         (Some(status), _) => ExitCode::from(code_of(status)),
         (None, _) => ExitCode::SUCCESS,
     })

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::streamed_file::StreamedFile;
 use anyhow::anyhow;
-use model::Event;
+use model::{Body, Event, Losses, Lost, SampleLoss, TaskIds};
 use perfdata::{Error, FileBuildId, Info, RecordedEvent, UserStack, WriteOptions, Writer};
 use resolve::Told;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,6 @@ pub struct Recorder {
     /// Why nothing more is written.
     failed: Option<Error>,
 }
-
-/// The level of zstd's compression where none is said: quick, and small enough.
-pub const USUAL_COMPRESSION: i32 = 3;
 
 impl Recorder {
     /// Makes the file.
@@ -50,17 +47,29 @@ impl Recorder {
         self.failed = self.writer.event(event, user).err();
     }
 
-    /// To be called a few times a second; false where nothing more can be written.
-    pub fn tick(&mut self) -> bool {
+    /// To be called a few times a second.
+    pub fn tick(&mut self) {
         if self.failed.is_none() {
             self.failed = self.writer.tick().err();
         }
+    }
+
+    /// Whether more can be written.
+    pub fn can_go_on(&self) -> bool {
         self.failed.is_none()
     }
 
-    /// Writes what is left and puts the file in its place. Where something failed, what was written
-    /// before stays.
-    pub fn finish(self) -> Result<PathBuf, Failure> {
+    /// Writes what is left and what was lost, and puts the file in its place. Where something failed,
+    /// what was written before stays.
+    pub fn finish(mut self, losses: &Losses) -> Result<PathBuf, Failure> {
+        for (reason, samples_only) in [(SampleLoss::RingFull, true), (SampleLoss::SideBandLost, false)] {
+            let count = losses.count(reason);
+            if count > 0 {
+                let body = Body::Lost(Lost { count, samples_only });
+                let event = Event { time: None, cpu: None, task: TaskIds::default(), body };
+                self.event(&event, Told::Nothing);
+            }
+        }
         let Self { writer, file, failed } = self;
         let written = failed.map_or_else(|| writer.finish(), Err);
         match written {
