@@ -22,14 +22,16 @@ pub fn version_2() -> Option<PathBuf> {
 #[derive(Debug)]
 pub struct Cgroup {
     folder: PathBuf,
+    name: String,
 }
 
 impl Cgroup {
     /// Makes one below the root of a hierarchy, with a name that only this process uses.
     pub fn make(root: &Path, name: &str) -> std::io::Result<Self> {
-        let folder = root.join(format!("flamel-test-{}-{name}", std::process::id()));
+        let name = format!("flamel-test-{}-{name}", std::process::id());
+        let folder = root.join(&name);
         fs::create_dir(&folder)?;
-        Ok(Self { folder })
+        Ok(Self { folder, name })
     }
 
     /// Its folder.
@@ -37,12 +39,9 @@ impl Cgroup {
         &self.folder
     }
 
-    /// Its name below the root.
-    ///
-    /// # Panics
-    /// Never: [`Self::make`] gives it one.
+    /// Its own name, without those of the cgroups above it.
     pub fn name(&self) -> &str {
-        self.folder.file_name().and_then(|name| name.to_str()).expect("made of text")
+        &self.name
     }
 
     /// Puts a process into it.

@@ -6,6 +6,7 @@ mod dependencies;
 mod ends;
 mod errors;
 mod kinds;
+mod looked_up;
 mod losses;
 mod outputs;
 mod peer;
