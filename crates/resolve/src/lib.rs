@@ -10,13 +10,27 @@
 
 mod binary;
 mod files;
+mod kernel;
+mod kernel_image;
+mod kernel_layout;
 mod kernel_modules;
 mod naming;
 mod process;
+mod recorded_files;
+mod recorded_kernel;
 mod regions;
 mod resolver;
+mod search_places;
 mod stacks;
+mod vdso;
 
 pub use binary::{Binaries, Binary, BinaryId};
 pub use files::{Files, LiveFiles};
+pub use kernel::{Kernel, KernelSource};
+pub use kernel_image::{AtHand, KernelImage};
+pub use kernel_layout::KernelLayout;
+pub use kernel_modules::KernelModules;
+pub use recorded_files::RecordedFiles;
+pub use recorded_kernel::RecordedKernel;
 pub use resolver::{Options, Resolver};
+pub use search_places::SearchPlaces;

@@ -2,8 +2,9 @@
 
 use crate::binary::{Binaries, BinaryId};
 use crate::files::Files;
+use crate::kernel::{Kernel, KernelSource};
 use crate::kernel_modules::KernelModules;
-use crate::naming::{self, Wanted};
+use crate::naming::{self, Naming, Wanted};
 use crate::process::Processes;
 use crate::regions::Code;
 use crate::stacks::{StackOptions, UserStacks};
@@ -193,7 +194,9 @@ impl Resolver {
     /// Looks up all names and gives the profile. Between two files `stop` is asked whether the
     /// rest shall stay without names.
     pub fn finish(mut self, symbols: symbols::Options, stop: &dyn Fn() -> bool) -> Profile {
-        naming::name_all(&mut self.profile, &self.wanted, &self.binaries, symbols, stop);
+        let Self { profile, wanted, binaries, .. } = &mut self;
+        let kernel = Kernel::new(KernelSource::Live);
+        naming::name_all(profile, Naming { wanted, binaries, kernel, options: symbols, stop });
         self.profile
     }
 }
