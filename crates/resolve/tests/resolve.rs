@@ -9,6 +9,9 @@ use resolve::{Files, Options, Resolver};
 use std::collections::BTreeMap;
 use std::fs::File;
 
+#[path = "resolve/recorded_files.rs"]
+mod recorded_files;
+
 struct NoFiles;
 
 impl Files for NoFiles {
