@@ -1,5 +1,6 @@
 //! Events to a profile: tasks and mappings as of each event's time, then unwinding, then names.
-//! Live runs and recordings go the same way; only where files are found differs ([`Files`]).
+//! Live runs and recordings go the same way; only where files are found ([`Files`]), and which
+//! symbols belong to the kernel's addresses ([`Kernel`]), differs.
 //!
 //! ```text
 //!  Event ─► processes (who, what is mapped where) ─► stacks (unwind, or take the callchain)

@@ -11,6 +11,8 @@ use std::fs::File;
 
 #[path = "resolve/recorded_files.rs"]
 mod recorded_files;
+#[path = "resolve/recorded_kernel.rs"]
+mod recorded_kernel;
 
 struct NoFiles;
 
