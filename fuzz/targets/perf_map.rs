@@ -16,8 +16,8 @@ fuzz_target!(|bytes: &[u8]| {
         let map = PerfMap::parse(bytes.to_vec(), tail);
         for &number in &numbers {
             for address in [number, number.wrapping_add(1), number.wrapping_sub(1)] {
-                if let Some(name) = map.find(Address(address)) {
-                    assert!(!map.is_empty() && text.contains(&*name), "{name:?}");
+                if let Some(code) = map.find(Address(address)) {
+                    assert!(!map.is_empty() && text.contains(&*code.name), "{code:?}");
                 }
             }
         }

@@ -79,7 +79,8 @@ fn tell_kernel_of(kallsyms: &str, modules: &str, sink: &mut dyn FnMut(Event<'_>)
         let address = u64::from_str_radix(address, 16).ok()?;
         Some((address, rest.split_once(' ')?.1))
     });
-    let Some((text, name)) = symbols.filter(|(address, _)| *address != 0).find(|(_, name)| ["_text", "_stext"].contains(name))
+    let Some((text, name)) =
+        symbols.filter(|(address, _)| *address != 0).find(|(_, name)| ["_text", "_stext"].contains(name))
     else {
         return;
     };

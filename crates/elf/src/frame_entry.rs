@@ -37,6 +37,10 @@ pub(crate) struct FrameTable<'a> {
 
 impl<'a> FrameTable<'a> {
     pub(crate) fn open(image: &'a Image) -> Option<Self> {
+        // Its program headers lead to where the table lies in the whole file.
+        if image.is_only_debug() {
+            return None;
+        }
         let section = match image.section(".eh_frame_hdr") {
             Some(section) => {
                 Piece { offset: section.file_offset, size: section.size, address: section.address, alignment: 4 }

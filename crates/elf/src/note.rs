@@ -52,6 +52,13 @@ pub(crate) fn debug_link(bytes: &[u8], endian: Endianness) -> Option<DebugLink> 
     Some(DebugLink { name: OsString::from_vec(name.to_vec()), crc32 })
 }
 
+/// The build id among notes that lie in no file, such as the running kernel's
+/// (`/sys/kernel/notes`): four bytes alignment, this machine's byte order.
+pub fn build_id_of_notes(bytes: &[u8]) -> Option<BuildId> {
+    let endian = if cfg!(target_endian = "little") { Endianness::Little } else { Endianness::Big };
+    build_id_of(bytes, 4, endian)
+}
+
 fn build_id_of(mut bytes: &[u8], alignment: u64, endian: Endianness) -> Option<BuildId> {
     let alignment = if alignment == 8 { 8 } else { 4 };
     while bytes.len() >= 12 {

@@ -27,6 +27,8 @@ pub struct Section {
     pub(crate) link: u32,
     /// Its `sh_entsize`.
     pub(crate) entry_size: u64,
+    /// Whether it holds instructions.
+    executable: bool,
     compressed: bool,
 }
 
@@ -49,6 +51,18 @@ impl Image {
     /// sections of the binary that it belongs to, without their bytes.
     pub fn section(&self, name: &str) -> Option<&Section> {
         self.sections().iter().find(|section| *section.name == *name.as_bytes() && section.has_bytes())
+    }
+
+    /// The ELF virtual addresses of the sections that hold instructions.
+    pub fn code_sections(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.sections().iter().filter(|section| section.executable).map(Section::addresses)
+    }
+
+    /// Whether this is a debug file that was split off a binary: it names the binary's sections
+    /// of instructions and has none of their bytes.
+    pub fn is_only_debug(&self) -> bool {
+        let mut code = self.sections().iter().filter(|section| section.executable).peekable();
+        code.peek().is_some() && code.all(|section| !section.has_bytes())
     }
 
     /// The bytes of a section, decompressed.
@@ -118,6 +132,7 @@ impl Section {
             kind: header.sh_type(endian),
             link: header.sh_link(endian),
             entry_size: header.sh_entsize(endian).into(),
+            executable: header.sh_flags(endian).contains(abi::SHF_EXECINSTR),
             compressed: header.sh_flags(endian).contains(abi::SHF_COMPRESSED),
         }
     }

@@ -10,6 +10,7 @@ use object::Endianness;
 use object::elf::{self as abi, Sym32, Sym64};
 use object::read::elf::Sym;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A symbol that can name code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,6 +51,21 @@ pub struct SymbolTable<'a> {
     versions: Option<&'a Section>,
 }
 
+/// The names of a symbol table.
+#[derive(Clone, Debug)]
+pub struct SymbolNames {
+    bytes: Arc<[u8]>,
+}
+
+impl SymbolNames {
+    /// The name of a symbol of this table, as bytes that need not be UTF-8. Empty where it has
+    /// none.
+    pub fn of(&self, symbol: &Symbol) -> &[u8] {
+        let start = usize::try_from(symbol.name).unwrap_or(usize::MAX);
+        model::text::until_nul(self.bytes.get(start..).unwrap_or_default())
+    }
+}
+
 impl Image {
     /// The full symbol table (`.symtab`); stripping removes it.
     pub fn symbols(&self) -> Option<SymbolTable<'_>> {
@@ -86,6 +102,12 @@ impl SymbolTable<'_> {
     /// than 64 KiB is cut. Empty where it has none.
     pub fn name(&self, symbol: &Symbol) -> Result<Vec<u8>, Error> {
         self.text(symbol.name)
+    }
+
+    /// All names at once, for whoever wants most of them. They can be 20 MB.
+    pub fn names(&self) -> Result<SymbolNames, Error> {
+        let bytes = self.names.map(|names| self.image.section_data(names)).transpose()?;
+        Ok(SymbolNames { bytes: bytes.unwrap_or_default() })
     }
 
     /// The name of the symbol at `index`, whatever it stands for; as [`Self::name`].

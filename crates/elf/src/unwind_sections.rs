@@ -36,7 +36,7 @@ impl Image {
             debug_frame: debug_frame.map(|section| self.section_data(section)).transpose()?,
             got: self.section(".got").map(|section| section.addresses()),
         };
-        let segment = self.headers.eh_frame_hdr.as_ref().filter(|piece| piece.size > 0);
+        let segment = self.headers.eh_frame_hdr.as_ref().filter(|piece| piece.size > 0 && !self.is_only_debug());
         if let (None, Some(piece)) = (&found.eh_frame_hdr, segment) {
             let bytes = self.source.read_shared(piece.offset, piece.size, ".eh_frame_hdr")?;
             let addresses = piece.address..piece.address.saturating_add(piece.size);

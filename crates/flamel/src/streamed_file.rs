@@ -55,7 +55,10 @@ impl StreamedFile {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(anyhow!("there are {MOST_PARTS} recordings beside it that were cut short; remove `{}.part*`", path.display()))
+        Err(anyhow!(
+            "there are {MOST_PARTS} recordings beside it that were cut short; remove `{}.part*`",
+            path.display()
+        ))
     }
 
     /// The file is whole: it takes the place of an older one. Gives the name under which it stands.
@@ -66,9 +69,8 @@ impl StreamedFile {
             let _ = chown(&self.at, Some(metadata.uid()), Some(metadata.gid()));
             fs::set_permissions(&self.at, metadata.permissions())?;
         }
-        fs::rename(&self.at, &target).with_context(|| {
-            format!("put `{}` in the place of `{}`", self.at.display(), target.display())
-        })?;
+        fs::rename(&self.at, &target)
+            .with_context(|| format!("put `{}` in the place of `{}`", self.at.display(), target.display()))?;
         Ok(self.shown)
     }
 

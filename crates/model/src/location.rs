@@ -69,6 +69,10 @@ pub struct Frame {
     pub line: u32,
     /// Whether the compiler merged the function into its caller.
     pub inlined: bool,
+    /// How many bytes the location's address lies behind the function's first one; `None` for an
+    /// inlined function and where it is not known. The address of a caller has been moved back
+    /// into its call ([`Location::address`]), so that the recorded one lies one byte further.
+    pub offset: Option<u64>,
 }
 
 /// A function.

@@ -95,7 +95,7 @@ impl Profile {
         let address = LocationAddress::Symbol { function, inlined };
         let id = self.add_location(Location { mapping: None, address, kind });
         if id.index() == known {
-            self.set_frames(id, &[Frame { function, line: 0, inlined }]);
+            self.set_frames(id, &[Frame { function, line: 0, inlined, offset: None }]);
         }
         id
     }
@@ -241,7 +241,12 @@ mod tests {
         let frames: Vec<_> = [("inner", true), ("outer", false)]
             .map(|(name, inlined)| {
                 let name = profile.strings.intern_str(name);
-                Frame { function: profile.functions.intern(Function { name, file: None }), line: 7, inlined }
+                Frame {
+                    function: profile.functions.intern(Function { name, file: None }),
+                    line: 7,
+                    inlined,
+                    offset: None,
+                }
             })
             .to_vec();
         profile.set_frames(id, &frames);

@@ -93,12 +93,16 @@ reasons! {
         Permission => "permission", "the file may not be read";
         /// Another file stands under the path now.
         Replaced => "replaced", "another file stands under the path now";
+        /// Another build of the file stands under the path.
+        OtherBuild => "other-build", "the file under its path has another build id";
         /// The file is not an ELF file that can be read.
         Unreadable => "unreadable", "the file is no readable ELF binary";
         /// The file has no symbols that cover the address.
         Stripped => "stripped", "no symbols cover the address (stripped binary)";
         /// The kernel hides its symbols.
         KernelHidden => "kernel-hidden", "the kernel hides its symbols";
+        /// The kernel's symbols at hand are not those of the kernel that was recorded.
+        OtherKernel => "other-kernel", "recorded on another kernel";
         /// Generated code, and no perf map tells its names.
         NoJitMap => "no-jit-map", "generated code without a perf map";
         /// Code of a virtual machine or hypervisor, out of reach.

@@ -1,14 +1,11 @@
 //! The files that hold code, each opened once, whichever processes map it.
 
 use crate::files::{Files, shown};
-use elf::Image;
+use elf::{Image, MappedCode};
 use model::{BuildId, FileIdentity, FileOffset, Inode, Mapping, NameMissing, Pid};
 use rustc_hash::FxHashMap;
-use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
-use std::io::Write as _;
 use std::ops::Range;
-use std::os::unix::fs::FileExt as _;
 
 /// A file of [`Binaries`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -57,10 +54,11 @@ impl Binaries {
         if let Some(&id) = self.ids.get(&key) {
             return id;
         }
-        let opened = if mapping.path == b"[vdso]" { vdso() } else { files.open(process, mapping) };
+        let opened = if mapping.path == b"[vdso]" { files.vdso() } else { files.open(process, mapping) };
         let path = shown(mapping.path);
         let version = self.versions.entry(path.clone()).and_modify(|count| *count += 1).or_insert(0);
-        let binary = Binary { version: *version, contents: opened.and_then(Contents::read), path };
+        let binary =
+            Binary { version: *version, contents: opened.and_then(|file| Contents::read(file, mapping)), path };
         let id = BinaryId(self.binaries.len() as u32);
         self.binaries.push(binary);
         self.ids.insert(key, id);
@@ -88,8 +86,11 @@ impl Binary {
 }
 
 impl Contents {
-    fn read(file: File) -> Result<Self, NameMissing> {
-        let image = Image::open(&file).map_err(|_| NameMissing::Unreadable)?;
+    fn read(file: File, mapping: &Mapping<'_>) -> Result<Self, NameMissing> {
+        let mut image = Image::open(&file).map_err(|_| NameMissing::Unreadable)?;
+        // What stands in for a binary that is gone may be its debug file.
+        let page = rustix::param::page_size() as u64;
+        image.place_code(MappedCode { offset: mapping.offset, len: mapping.len, page });
         // A file whose tables cannot be read is walked by frame pointers.
         let sections = image.unwind_sections().unwrap_or_default();
         let entry_function = image.entry().map(|entry| {
@@ -130,26 +131,4 @@ fn without_generation(identity: FileIdentity) -> FileIdentity {
         FileIdentity::Inode(inode) => FileIdentity::Inode(Inode { generation: 0, ..inode }),
         other => other,
     }
-}
-
-/// The code that the kernel maps into every process, read from our own memory: it is the same
-/// in all 64-bit processes and lies in no file.
-fn vdso() -> Result<File, NameMissing> {
-    let range = vdso_range().ok_or(NameMissing::FileGone)?;
-    copy_of_own_memory(range).map_err(|_| NameMissing::Unreadable)
-}
-
-fn vdso_range() -> Option<Range<u64>> {
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let line = maps.lines().find(|line| line.ends_with("[vdso]"))?;
-    let (start, end) = line.split_whitespace().next()?.split_once('-')?;
-    Some(u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?)
-}
-
-fn copy_of_own_memory(range: Range<u64>) -> std::io::Result<File> {
-    let mut bytes = vec![0; (range.end - range.start) as usize];
-    File::open("/proc/self/mem")?.read_exact_at(&mut bytes, range.start)?;
-    let mut file = File::from(memfd_create("vdso", MemfdFlags::CLOEXEC)?);
-    file.write_all(&bytes)?;
-    Ok(file)
 }

@@ -2,6 +2,7 @@
 //! stays open: its path may be deleted, replaced, or lie in another mount namespace, and its
 //! process may be gone, long before names are looked up.
 
+use crate::vdso::own_vdso;
 use model::{FileIdentity, Inode, Mapping, NameMissing, Pid, text};
 use std::fs::File;
 use std::io::ErrorKind;
@@ -14,6 +15,12 @@ use std::path::{Path, PathBuf};
 pub trait Files {
     /// Opens the file that `process` has mapped.
     fn open(&self, process: Pid, mapping: &Mapping<'_>) -> Result<File, NameMissing>;
+
+    /// Opens the `[vdso]` that the processes have mapped: the code that the kernel gives to each,
+    /// which has no path.
+    fn vdso(&self) -> Result<File, NameMissing> {
+        Err(NameMissing::FileGone)
+    }
 }
 
 /// The files of processes of this machine, now.
@@ -38,6 +45,10 @@ impl Files for LiveFiles {
         as_process_sees_it.extend(path.components().skip(1));
         open_if_same(&as_process_sees_it, mapping.identity).or_else(|_| open_if_same(path, mapping.identity))
     }
+
+    fn vdso(&self) -> Result<File, NameMissing> {
+        own_vdso()
+    }
 }
 
 /// The path without the mark that the kernel puts behind those of deleted files.
@@ -51,14 +62,8 @@ pub(crate) fn shown(path: &[u8]) -> String {
 }
 
 fn open_if_same(path: &Path, identity: FileIdentity) -> Result<File, NameMissing> {
-    // The profiled program may have put a pipe or a device there: opening that could wait for
-    // ever, or do something. So the place is looked at first, and then opened by its descriptor.
-    let place = File::options().read(true).custom_flags(O_PATH).open(path).map_err(missing)?;
-    let metadata = place.metadata().map_err(missing)?;
-    if !metadata.is_file() {
-        return Err(NameMissing::Unreadable);
-    }
-    let file = File::open(format!("/proc/self/fd/{}", place.as_raw_fd())).map_err(missing)?;
+    let file = open_regular(path)?;
+    let metadata = file.metadata().map_err(missing)?;
     match identity {
         // Overlay and btrfs report another device number for the file than for its mapping, so
         // that only the inode's number is compared.
@@ -67,9 +72,25 @@ fn open_if_same(path: &Path, identity: FileIdentity) -> Result<File, NameMissing
     }
 }
 
+/// Opens a regular file for reading, whose path somebody else chose.
+pub(crate) fn open_regular(path: &Path) -> Result<File, NameMissing> {
+    // The profiled program may have put a pipe or a device there: opening that could wait for
+    // ever, or do something. So the place is looked at first, and then opened by its descriptor.
+    let place = File::options().read(true).custom_flags(O_PATH).open(path).map_err(missing)?;
+    reopen(&place)
+}
+
+/// Opens for reading what `place` (`O_PATH`) leads to, if that is a regular file.
+pub(crate) fn reopen(place: &File) -> Result<File, NameMissing> {
+    if !place.metadata().map_err(missing)?.is_file() {
+        return Err(NameMissing::Unreadable);
+    }
+    File::open(format!("/proc/self/fd/{}", place.as_raw_fd())).map_err(missing)
+}
+
 const O_PATH: i32 = rustix::fs::OFlags::PATH.bits() as i32;
 
-fn missing(error: std::io::Error) -> NameMissing {
+pub(crate) fn missing(error: std::io::Error) -> NameMissing {
     match error.kind() {
         ErrorKind::PermissionDenied => NameMissing::Permission,
         _ => NameMissing::FileGone,

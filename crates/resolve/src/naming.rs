@@ -2,10 +2,10 @@
 //! sampled in it and nothing else.
 
 use crate::binary::{Binaries, BinaryId};
+use crate::kernel::Kernel;
 use model::{Address, FileOffset, Frame, Function, LocationId, NameMissing, Pid, Profile};
 use rustc_hash::FxHashMap;
-use std::thread::JoinHandle;
-use symbols::{Binary, Found, KernelSymbols, Symbolizer};
+use symbols::{Binary, Found, Generated, Symbolizer};
 
 /// Where a location's names are to be found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,22 +22,31 @@ pub enum Wanted {
     OutOfReach,
 }
 
+/// What names are looked up with.
+pub struct Naming<'a> {
+    /// What is to be looked up.
+    pub wanted: &'a FxHashMap<LocationId, Wanted>,
+    /// The files.
+    pub binaries: &'a Binaries,
+    /// The kernel.
+    pub kernel: &'a mut Kernel,
+    /// How names are looked up.
+    pub options: symbols::Options,
+    /// Asked between two files: whether the rest shall stay without names.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
 /// Looks everything up: file by file in the order of their ids, then generated code, then the
 /// kernel.
-pub fn name_all(
-    profile: &mut Profile,
-    wanted: &FxHashMap<LocationId, Wanted>,
-    binaries: &Binaries,
-    options: symbols::Options,
-    stop: &dyn Fn() -> bool,
-) {
+pub fn name_all(profile: &mut Profile, naming: Naming<'_>) {
+    let Naming { wanted, binaries, kernel, options, stop } = naming;
     let mut by_binary: FxHashMap<BinaryId, Vec<(LocationId, FileOffset)>> = FxHashMap::default();
     let mut by_process: FxHashMap<Pid, Vec<(LocationId, Address)>> = FxHashMap::default();
-    let mut kernel = Vec::new();
+    let mut in_kernel = Vec::new();
     for (&location, want) in wanted {
         match *want {
             Wanted::Binary(id, offset) => by_binary.entry(id).or_default().push((location, offset)),
-            Wanted::Kernel(address) => kernel.push((location, address)),
+            Wanted::Kernel(address) => in_kernel.push((location, address)),
             Wanted::Generated(pid, address) => by_process.entry(pid).or_default().push((location, address)),
             Wanted::Nothing => profile.set_missing(location, NameMissing::NoMapping),
             Wanted::OutOfReach => profile.set_missing(location, NameMissing::OutOfReach),
@@ -45,25 +54,36 @@ pub fn name_all(
     }
     let mut symbolizer = Symbolizer::new(options);
     // The kernel takes 40 ms to print its symbols: time for the names of files.
-    let kernel_symbols = (!kernel.is_empty()).then(|| std::thread::spawn(KernelSymbols::read));
+    if !in_kernel.is_empty() {
+        kernel.start_reading();
+    }
     name_files(profile, &mut symbolizer, by_binary, binaries, stop);
     for (pid, locations) in by_process {
         if stop() {
             return;
         }
         let addresses: Vec<u64> = locations.iter().map(|(_, address)| address.0).collect();
-        let found = symbolizer.generated(pid, &addresses);
-        store(profile, locations.iter().map(|(location, _)| *location), found);
+        let generated = symbolizer.generated(pid, &addresses);
+        profile.recording.remarks.extend(unreadable_lines(pid, &generated));
+        store(profile, locations.iter().map(|(location, _)| *location), generated.found);
     }
-    // A thread that failed leaves the reading to the symbolizer itself.
-    if let Some(Ok(symbols)) = kernel_symbols.map(JoinHandle::join) {
-        symbolizer.set_kernel(symbols);
+    if !in_kernel.is_empty() && !stop() {
+        let image = kernel.image();
+        let found = in_kernel.iter().map(|(_, address)| {
+            let (symbol, address) = image.as_ref().map_err(|reason| *reason)?.find(*address)?;
+            Ok(vec![symbolizer.kernel(&symbol, address)])
+        });
+        let found = found.collect();
+        store(profile, in_kernel.iter().map(|(location, _)| *location), found);
     }
-    if !stop() {
-        let addresses: Vec<u64> = kernel.iter().map(|(_, address)| address.0).collect();
-        let found = symbolizer.kernel(&addresses);
-        store(profile, kernel.iter().map(|(location, _)| *location), found);
-    }
+}
+
+/// Lines of a perf map that could not be read, where they may have held a name that is missing.
+fn unreadable_lines(pid: Pid, generated: &Generated) -> Option<String> {
+    let Generated { found, rejected } = generated;
+    let lines = if *rejected == 1 { "line" } else { "lines" };
+    (*rejected > 0 && found.iter().any(Result::is_err))
+        .then(|| format!("{rejected} {lines} of the perf map of process {pid} could not be read"))
 }
 
 fn name_files(
@@ -105,7 +125,7 @@ fn store(profile: &mut Profile, locations: impl Iterator<Item = LocationId>, fou
                         let name = profile.strings.intern_str(&symbol.name);
                         let file = symbol.file.as_deref().map(|file| profile.strings.intern_str(file));
                         let function = profile.functions.intern(Function { name, file });
-                        Frame { function, line: symbol.line, inlined: symbol.inlined }
+                        Frame { function, line: symbol.line, inlined: symbol.inlined, offset: symbol.offset }
                     })
                     .collect();
                 profile.set_frames(location, &frames);

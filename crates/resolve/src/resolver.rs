@@ -2,9 +2,9 @@
 
 use crate::binary::{Binaries, Binary, BinaryId};
 use crate::files::Files;
-use crate::kernel_modules::KernelModules;
+use crate::kernel::{Kernel, KernelSource};
 use crate::known_stacks::{Chain, KnownStacks};
-use crate::naming::{self, Wanted};
+use crate::naming::{self, Naming, Wanted};
 use crate::process::Processes;
 use crate::regions::Code;
 use crate::stacks::{StackOptions, UserPart, UserStacks};
@@ -25,6 +25,8 @@ pub struct Options {
     pub detail: Detail,
     /// Whether samples of idle CPUs are kept.
     pub idle: bool,
+    /// Which kernel they were taken in.
+    pub kernel: KernelSource,
     /// How user stacks are found.
     pub call_graph: CallGraph,
     /// The most frames of a stack's user part.
@@ -40,7 +42,7 @@ pub struct Resolver {
     binaries: Binaries,
     mappings: FxHashMap<BinaryId, MappingId>,
     processes: Processes,
-    kernel_modules: Option<KernelModules>,
+    kernel: Kernel,
     user_stacks: UserStacks,
     stack_options: StackOptions,
     idle: bool,
@@ -85,7 +87,7 @@ impl Resolver {
             binaries: Binaries::default(),
             mappings: FxHashMap::default(),
             processes: Processes::default(),
-            kernel_modules: None,
+            kernel: Kernel::new(options.kernel),
             user_stacks: UserStacks::default(),
             stack_options: StackOptions {
                 call_graph: options.call_graph,
@@ -135,7 +137,7 @@ impl Resolver {
         let Self { processes, profile, binaries, files, .. } = self;
         match &event.body {
             Body::Sample(_) => {}
-            Body::Mapping(mapping) if mapping.kernel => {}
+            Body::Mapping(mapping) if mapping.kernel => self.kernel.map(mapping),
             Body::Mapping(mapping) => {
                 let binary = processes.map(event.task.pid, mapping, &**files, binaries, profile);
                 return binary.map(|id| &binaries[id]);
@@ -274,8 +276,8 @@ impl Resolver {
     fn kernel_or_foreign(&mut self, context: Context, address: CodeAddress) -> LocationId {
         let address = address.lookup();
         let (location, want) = if context == Context::Kernel {
-            let modules = self.kernel_modules.get_or_insert_with(KernelModules::live);
-            let path = self.profile.strings.intern_str(modules.name_of(address));
+            self.kernel.sampled();
+            let path = self.profile.strings.intern_str(self.kernel.name_of(address));
             let mapping = self.profile.mappings.intern(MappedFile { path, build_id: None, version: 0 });
             let address_in_kernel = LocationAddress::Kernel(address);
             let location = Location { mapping: Some(mapping), address: address_in_kernel, kind: CodeKind::Kernel };
@@ -301,7 +303,8 @@ impl Resolver {
 
     /// Looks up all names. Between two files `stop` is asked whether the rest shall stay without.
     pub fn name(&mut self, symbols: symbols::Options, stop: &dyn Fn() -> bool) {
-        naming::name_all(&mut self.profile, &self.wanted, &self.binaries, symbols, stop);
+        let Self { profile, wanted, binaries, kernel, .. } = self;
+        naming::name_all(profile, Naming { wanted, binaries, kernel, options: symbols, stop });
     }
 
     /// Forgets who runs and what is mapped, so that the same events can be taken again; the profile,

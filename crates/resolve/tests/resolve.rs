@@ -9,6 +9,11 @@ use resolve::{Files, Options, Resolver};
 use std::collections::BTreeMap;
 use std::fs::File;
 
+#[path = "resolve/recorded_files.rs"]
+mod recorded_files;
+#[path = "resolve/recorded_kernel.rs"]
+mod recorded_kernel;
+
 struct NoFiles;
 
 impl Files for NoFiles {

@@ -28,8 +28,9 @@ pub(crate) struct DebugInfo<'a> {
 /// What an address stands for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chain {
-    /// The function that was compiled as such, mangled, if it is known for certain.
-    pub function: Option<String>,
+    /// The function that was compiled as such, mangled, and its first address (an ELF virtual
+    /// one), if it is known for certain.
+    pub function: Option<(String, u64)>,
     /// Where it stands, or calls what was inlined into it.
     pub place: Place,
     /// The functions that were inlined, innermost first, mangled, each with its place.
@@ -120,7 +121,7 @@ fn contained<T>(read: impl FnOnce() -> Option<T>) -> Option<T> {
 fn chain(found: ResolvedSym<'_>) -> Chain {
     Chain {
         // Without an extent it is the label that happens to stand before the address.
-        function: found.size.filter(|_| !found.name.is_empty()).map(|_| found.name.into()),
+        function: found.size.filter(|_| !found.name.is_empty()).map(|_| (found.name.into(), found.addr)),
         place: place(found.code_info.as_deref()),
         inlined: found
             .inlined

@@ -1,6 +1,7 @@
 //! The kernel's symbols, from /proc/kallsyms: its own, those of its modules and of loaded BPF
 //! programs. The kernel takes some 50 ms to print them, which is most of the time that it
-//! takes to name anything in it.
+//! takes to name anything in it. Those of another kernel come from a file of the same format
+//! (a copy of its /proc/kallsyms, or `System.map`), or from its `vmlinux`.
 
 use crate::alias::{self, Age};
 use elf::Binding;
@@ -9,6 +10,7 @@ use std::fs::File;
 use std::io::Read as _;
 
 /// The kernel's symbols as they were when they were read.
+#[derive(Debug)]
 pub struct KernelSymbols {
     /// What /proc/kallsyms said.
     text: Vec<u8>,
@@ -24,8 +26,11 @@ pub struct KernelSymbol<'a> {
     /// The module that it belongs to, without brackets; `bpf` for BPF programs, `None` for the
     /// kernel itself.
     pub module: Option<&'a [u8]>,
+    /// Its first address.
+    pub start: Address,
 }
 
+#[derive(Debug)]
 struct Entry {
     start: u64,
     /// Where the line's name starts in the text.
@@ -61,7 +66,7 @@ impl KernelSymbols {
         symbols.dedup_by(|next, kept| {
             let same = next.start == kept.start;
             if let (true, Some(next_binding), Some(binding)) = (same, next.binding, kept.binding) {
-                let rank = |binding, at| alias::rank(binding, Age::Current, line(&text, at).name);
+                let rank = |binding, at| alias::rank(binding, Age::Current, line(&text, at).0);
                 if rank(next_binding, next.name) < rank(binding, kept.name) {
                     std::mem::swap(next, kept);
                 }
@@ -76,7 +81,20 @@ impl KernelSymbols {
     pub fn find(&self, address: Address) -> Option<KernelSymbol<'_>> {
         let after = self.symbols.partition_point(|symbol| symbol.start <= address.0);
         let symbol = self.symbols.get(after.checked_sub(1)?)?;
-        symbol.binding.map(|_| line(&self.text, symbol.name))
+        symbol.binding.map(|_| {
+            let (name, module) = line(&self.text, symbol.name);
+            KernelSymbol { name, module, start: Address(symbol.start) }
+        })
+    }
+
+    /// The address of one of the kernel's own symbols, code or not. The text is searched for it.
+    pub fn address_of(&self, name: &[u8]) -> Option<Address> {
+        memchr::memmem::find_iter(&self.text, name).find_map(|at| {
+            let line_start = memchr::memrchr(b'\n', &self.text[..at]).map_or(0, |before| before + 1);
+            let line_end = memchr::memchr(b'\n', &self.text[at..]).map_or(self.text.len(), |len| at + len);
+            let entry = entry(&self.text, line_start, line_end)?;
+            (line(&self.text, entry.name) == (name, None)).then_some(Address(entry.start))
+        })
     }
 }
 
@@ -103,14 +121,13 @@ fn entry(text: &[u8], start: usize, end: usize) -> Option<Entry> {
 }
 
 /// Name and module of the line whose name starts at `at`.
-fn line(text: &[u8], at: u32) -> KernelSymbol<'_> {
+fn line(text: &[u8], at: u32) -> (&[u8], Option<&[u8]>) {
     let rest = &text[at as usize..];
     let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-    let (name, module) = match memchr::memchr(b'\t', line) {
+    match memchr::memchr(b'\t', line) {
         Some(tab) => (&line[..tab], line[tab + 1..].strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"))),
         None => (line, None),
-    };
-    KernelSymbol { name, module }
+    }
 }
 
 #[cfg(test)]
@@ -156,6 +173,24 @@ ffffffffc0300000 r rodata\t[nf_tables]
         ] {
             assert_eq!(name_of(&symbols, address), expected, "{address:x}");
         }
+    }
+
+    #[test]
+    fn a_symbol_of_the_kernel_is_found_by_name() {
+        let symbols = KernelSymbols::parse(TEXT.into()).unwrap();
+        for (name, expected) in [
+            ("_text", Some(0xffff_ffff_8100_0000)),
+            ("_stext", Some(0xffff_ffff_8100_0000)),
+            ("_etext", Some(0xffff_ffff_8200_0000)),
+            ("data", Some(0xffff_ffff_8300_0000)),
+            ("text", None),
+            ("inner", None),
+            ("nf_hook", None),
+            ("", None),
+        ] {
+            assert_eq!(symbols.address_of(name.as_bytes()), expected.map(Address), "{name}");
+        }
+        assert_eq!(symbols.find(Address(0xffff_ffff_8100_0031)).unwrap().start, Address(0xffff_ffff_8100_0030));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //!                     ┌─ symbol tables ─────────┐
 //!  file + addresses ──┤  (own, debug file's)    ├─► name, inlined functions, lines ─► demangled
 //!                     └─ DWARF, .gnu_debugdata ─┘
-//!  kernel addresses ──── /proc/kallsyms
+//!  kernel addresses ──── /proc/kallsyms, its copy, or vmlinux
 //!  generated code ────── /tmp/perf-PID.map
 //! ```
 //!
@@ -23,11 +23,12 @@ mod perf_map_file;
 mod scoped_names;
 mod symbol_names;
 mod symbolizer;
+mod vmlinux;
 
 pub use debug_files::{DebugFile, find_debug_file};
 pub use demangle::demangle;
 pub use kernel::{KernelSymbol, KernelSymbols};
 pub use parameters::without_parameters;
-pub use perf_map::{PerfMap, Tail};
+pub use perf_map::{GeneratedCode, PerfMap, Tail};
 pub use perf_map_file::read_perf_map;
-pub use symbolizer::{Binary, Found, Options, SymbolFrame, Symbolizer};
+pub use symbolizer::{Binary, Found, Generated, Options, SymbolFrame, Symbolizer};

@@ -11,9 +11,18 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub struct PerfMap {
     text: Vec<u8>,
-    /// By start: the end, and where the name stands in the text. Ranges do not overlap.
-    code: BTreeMap<u64, (u64, Range<usize>)>,
+    /// By start. Stretches do not overlap.
+    code: BTreeMap<u64, Stretch>,
     rejected: u64,
+}
+
+/// Code that a process generated.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GeneratedCode<'a> {
+    /// Its name. What is not UTF-8 in it is written as `\xNN`.
+    pub name: Cow<'a, str>,
+    /// Its first address.
+    pub start: Address,
 }
 
 /// Whether a last line without a line end can be believed.
@@ -28,6 +37,16 @@ pub enum Tail {
 struct Line {
     start: u64,
     size: u64,
+    /// Where the name stands in the text.
+    name: Range<usize>,
+}
+
+/// What a line still has once later ones have taken theirs.
+#[derive(Clone, Debug)]
+struct Stretch {
+    end: u64,
+    /// Where the line's code starts, which may lie before the stretch.
+    start: u64,
     name: Range<usize>,
 }
 
@@ -51,10 +70,13 @@ impl PerfMap {
         Self { code: lay_out(&lines), text, rejected }
     }
 
-    /// The name of the code at an address. What is not UTF-8 in it is written as `\xNN`.
-    pub fn find(&self, address: Address) -> Option<Cow<'_, str>> {
-        let (_, (end, name)) = self.code.range(..=address.0).next_back()?;
-        (address.0 < *end).then(|| model::text::from_bytes(&self.text[name.clone()]))
+    /// The code at an address.
+    pub fn find(&self, address: Address) -> Option<GeneratedCode<'_>> {
+        let (_, stretch) = self.code.range(..=address.0).next_back()?;
+        (address.0 < stretch.end).then(|| GeneratedCode {
+            name: model::text::from_bytes(&self.text[stretch.name.clone()]),
+            start: Address(stretch.start),
+        })
     }
 
     /// How many lines were no entries.
@@ -89,11 +111,11 @@ fn number(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// The ranges that each line still has once the later ones have taken theirs.
-fn lay_out(lines: &[Line]) -> BTreeMap<u64, (u64, Range<usize>)> {
+/// The stretches that each line still has once the later ones have taken theirs.
+fn lay_out(lines: &[Line]) -> BTreeMap<u64, Stretch> {
     let mut starts: Vec<u64> = lines.iter().map(|line| line.start).collect();
     starts.sort_unstable();
-    let mut code: BTreeMap<u64, (u64, Range<usize>)> = BTreeMap::new();
+    let mut code = BTreeMap::new();
     // What is taken, neighbours merged: each stretch is looked at once and then part of a
     // longer one, so that a map of many overlapping lines does not cost their square.
     let mut taken: BTreeMap<u64, u64> = BTreeMap::new();
@@ -104,6 +126,7 @@ fn lay_out(lines: &[Line]) -> BTreeMap<u64, (u64, Range<usize>)> {
             size => Some(line.start.saturating_add(size)),
         };
         let end = end.unwrap_or(line.start.saturating_add(1));
+        let stretch = |end| Stretch { end, start: line.start, name: line.name.clone() };
         let before = taken.range(..=line.start).next_back().filter(|(_, before_end)| **before_end >= line.start);
         let first = before.map_or(line.start, |(start, _)| *start);
         let met: Vec<(u64, u64)> = taken.range(first..=end).map(|(start, end)| (*start, *end)).collect();
@@ -111,13 +134,13 @@ fn lay_out(lines: &[Line]) -> BTreeMap<u64, (u64, Range<usize>)> {
         for (met_start, met_end) in met {
             taken.remove(&met_start);
             if from < met_start {
-                code.insert(from, (met_start, line.name.clone()));
+                code.insert(from, stretch(met_start));
             }
             from = from.max(met_end);
             merged_end = merged_end.max(met_end);
         }
         if from < end {
-            code.insert(from, (end, line.name.clone()));
+            code.insert(from, stretch(end));
         }
         taken.insert(first, merged_end);
     }

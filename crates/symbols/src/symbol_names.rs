@@ -4,14 +4,23 @@
 use crate::alias::{self, Age};
 use elf::{Image, Symbol, SymbolTable};
 
+/// A place in code that has a name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Label {
+    /// The name, as bytes that need not be UTF-8.
+    pub name: Vec<u8>,
+    /// Its ELF virtual address.
+    pub start: u64,
+}
+
 /// What a symbol table knows of an address.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Known {
     /// The address lies within the extent of this symbol.
-    Inside(Vec<u8>),
+    Inside(Label),
     /// No symbol's extent holds the address; this label, which has none, comes before it in
     /// the same section, and no other symbol between them.
-    After(Vec<u8>),
+    After(Label),
     /// No symbol.
     #[default]
     Nothing,
@@ -37,12 +46,12 @@ pub(crate) fn names(image: &Image, table: &SymbolTable<'_>, addresses: &[u64]) -
         if candidates.before.start() > before.start() {
             before = candidates.before;
         }
-        names.push(match best_name(table, candidates.inside.0.iter()) {
-            Some(name) => Known::Inside(name),
+        names.push(match best_label(table, candidates.inside.0.iter()) {
+            Some(label) => Known::Inside(label),
             None if in_one_section(image, before.start(), address) => {
                 // What ends before the address is not the function that holds it.
-                match best_name(table, before.0.iter().filter(|symbol| symbol.size == 0)) {
-                    Some(name) => Known::After(name),
+                match best_label(table, before.0.iter().filter(|symbol| symbol.size == 0)) {
+                    Some(label) => Known::After(label),
                     None => Known::Nothing,
                 }
             }
@@ -82,7 +91,7 @@ impl Latest {
     }
 }
 
-fn best_name<'a>(table: &SymbolTable<'_>, aliases: impl Iterator<Item = &'a Symbol>) -> Option<Vec<u8>> {
+fn best_label<'a>(table: &SymbolTable<'_>, aliases: impl Iterator<Item = &'a Symbol>) -> Option<Label> {
     let named = aliases.filter_map(|symbol| {
         let mut name = table.name(symbol).ok()?;
         let mut age = if symbol.is_superseded { Age::Superseded } else { Age::Current };
@@ -100,7 +109,7 @@ fn best_name<'a>(table: &SymbolTable<'_>, aliases: impl Iterator<Item = &'a Symb
         let rank = |symbol: &Symbol, age, name| (!symbol.is_function, alias::rank(symbol.binding, age, name));
         rank(a, *a_age, a_name).cmp(&rank(b, *b_age, b_name))
     });
-    best.map(|(_, _, name)| name)
+    best.map(|(symbol, _, name)| Label { name, start: symbol.address })
 }
 
 fn in_one_section(image: &Image, start: Option<u64>, address: u64) -> bool {

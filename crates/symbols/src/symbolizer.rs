@@ -3,9 +3,10 @@
 use crate::debug_files::{DebugFile, find_debug_file};
 use crate::debug_info::{Chain, DebugInfo};
 use crate::demangle::demangle;
-use crate::kernel::KernelSymbols;
+use crate::kernel::KernelSymbol;
+use crate::perf_map::PerfMap;
 use crate::perf_map_file::read_perf_map;
-use crate::symbol_names::{self, Known};
+use crate::symbol_names::{self, Known, Label};
 use elf::{Image, Stub};
 use model::{Address, NameMissing, Pid};
 use rustc_hash::FxHashMap;
@@ -54,16 +55,27 @@ pub struct SymbolFrame {
     pub line: u32,
     /// Whether the compiler merged it into its caller, which is the next frame.
     pub inlined: bool,
+    /// How many bytes the address lies behind the function's first one; `None` for an inlined
+    /// function, which has no place of its own.
+    pub offset: Option<u64>,
 }
 
 /// The functions at one address, the innermost first, or why there is none.
 pub type Found = Result<Vec<SymbolFrame>, NameMissing>;
 
+/// What a process's perf map says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Generated {
+    /// What was found at each address, in their order.
+    pub found: Vec<Found>,
+    /// How many of the map's lines could not be read ([`PerfMap::rejected`]).
+    pub rejected: u64,
+}
+
 /// Looks up names.
 #[derive(Default)]
 pub struct Symbolizer {
     options: Options,
-    kernel: Option<Result<KernelSymbols, NameMissing>>,
     /// Demangled names, by symbol. Many addresses share one.
     names: FxHashMap<String, String>,
 }
@@ -87,32 +99,22 @@ impl Symbolizer {
         addresses.iter().map(of).collect()
     }
 
-    /// Names the kernel's functions at `addresses`, with the symbols as they are now or were
-    /// given ([`Self::set_kernel`]). Result i belongs to address i.
-    pub fn kernel(&mut self, addresses: &[u64]) -> Vec<Found> {
-        let kernel = self.kernel.get_or_insert_with(KernelSymbols::read);
-        let found = addresses.iter().map(|&address| {
-            let symbols = kernel.as_ref().map_err(|reason| *reason)?;
-            let symbol = symbols.find(Address(address)).ok_or(NameMissing::Stripped)?;
-            Ok(vec![function(readable(&model::text::from_bytes(symbol.name), self.options.raw_names).into_owned())])
-        });
-        found.collect()
-    }
-
-    /// Gives the kernel's symbols, which somebody may have read earlier or from a file.
-    pub fn set_kernel(&mut self, symbols: Result<KernelSymbols, NameMissing>) {
-        self.kernel = Some(symbols);
+    /// The frame of a kernel function, which holds `address`
+    /// ([`KernelSymbols::find`](crate::KernelSymbols::find)).
+    pub fn kernel(&mut self, symbol: &KernelSymbol<'_>, address: Address) -> SymbolFrame {
+        let name = self.name(model::text::from_bytes(symbol.name).into_owned());
+        function(name, address.0, symbol.start.0)
     }
 
     /// Names the code that a process generated at `addresses` of its memory, by its perf map.
-    /// Result i belongs to address i.
-    pub fn generated(&mut self, pid: Pid, addresses: &[u64]) -> Vec<Found> {
+    pub fn generated(&mut self, pid: Pid, addresses: &[u64]) -> Generated {
         let map = read_perf_map(pid);
         let found = addresses.iter().map(|&address| {
-            let name = map.as_ref().map_err(|reason| *reason)?.find(Address(address));
-            Ok(vec![function(name.ok_or(NameMissing::NoJitMap)?.into_owned())])
+            let code = map.as_ref().map_err(|reason| *reason)?.find(Address(address));
+            let code = code.ok_or(NameMissing::NoJitMap)?;
+            Ok(vec![function(code.name.into_owned(), address, code.start.0)])
         });
-        found.collect()
+        Generated { found: found.collect(), rejected: map.as_ref().map_or(0, PerfMap::rejected) }
     }
 
     fn sorted(&mut self, binary: &Binary<'_>, addresses: &[u64]) -> Vec<Found> {
@@ -133,7 +135,7 @@ impl Symbolizer {
         let reason = if binary.image.damage().is_some() { NameMissing::Unreadable } else { NameMissing::Stripped };
         let found = addresses.iter().zip(known).map(|(&address, known)| {
             let chain = chains.next_if(|(of, _)| *of == address).map(|(_, chain)| chain);
-            self.frames(known, chain.unwrap_or_default()).ok_or(reason)
+            self.frames(address, known, chain.unwrap_or_default()).ok_or(reason)
         });
         found.collect()
     }
@@ -149,12 +151,12 @@ impl Symbolizer {
         Some(DebugInfo { file, image, debug_dirs: &self.options.debug_dirs })
     }
 
-    fn frames(&mut self, known: Known, chain: Chain) -> Option<Vec<SymbolFrame>> {
-        let text = |name: Vec<u8>| model::text::from_bytes(&name).into_owned();
-        let symbol = match (known, chain.function) {
-            (Known::Inside(name), _) => text(name),
-            (_, Some(name)) => name,
-            (Known::After(name), None) => text(name),
+    fn frames(&mut self, address: u64, known: Known, chain: Chain) -> Option<Vec<SymbolFrame>> {
+        let text = |label: Label| (model::text::from_bytes(&label.name).into_owned(), label.start);
+        let (symbol, start) = match (known, chain.function) {
+            (Known::Inside(label), _) => text(label),
+            (_, Some(function)) => function,
+            (Known::After(label), None) => text(label),
             (Known::Nothing, None) => return None,
         };
         let mut frames = Vec::with_capacity(1 + chain.inlined.len());
@@ -166,10 +168,11 @@ impl Symbolizer {
                 file: place.file,
                 line: place.line,
                 inlined: true,
+                offset: None,
             }));
         }
         let (file, line) = if self.options.inlines { (chain.place.file, chain.place.line) } else { (None, 0) };
-        frames.push(SymbolFrame { file, line, ..function(self.name(symbol)) });
+        frames.push(SymbolFrame { file, line, ..function(self.name(symbol), address, start) });
         Some(frames)
     }
 
@@ -206,7 +209,8 @@ fn known(image: &Image, separate: Option<&Image>, addresses: &[u64]) -> Vec<Know
         let stubs = image.stubs().unwrap_or_default();
         for (address, known) in addresses.iter().zip(&mut known).filter(|(_, known)| is_unknown(known)) {
             if let Some(stub) = stub_at(&stubs, *address) {
-                *known = Known::Inside([&stub.name[..], b"@plt"].concat());
+                let name = [&stub.name[..], b"@plt"].concat();
+                *known = Known::Inside(Label { name, start: stub.addresses.start });
             }
         }
     }
@@ -222,7 +226,7 @@ fn readable(symbol: &str, raw: bool) -> Cow<'_, str> {
     if raw { symbol.into() } else { demangle(symbol) }
 }
 
-/// A function that was not inlined, of which nothing but the name is known.
-fn function(name: String) -> SymbolFrame {
-    SymbolFrame { name, file: None, line: 0, inlined: false }
+/// The function that holds `address` and starts at `start`, without a place in the sources.
+fn function(name: String, address: u64, start: u64) -> SymbolFrame {
+    SymbolFrame { name, file: None, line: 0, inlined: false, offset: address.checked_sub(start) }
 }

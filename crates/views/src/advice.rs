@@ -32,6 +32,8 @@ pub(crate) fn name_advice(reason: NameMissing) -> Option<String> {
         NameMissing::FileGone => "leave the file in place until the recording has ended",
         NameMissing::Permission => "run as root",
         NameMissing::Replaced => "record again, with the file that stands there now",
+        NameMissing::OtherBuild => "give the folder with the files that were recorded with `--symfs DIR`",
+        NameMissing::OtherKernel => "give its symbols with `--kallsyms FILE`",
         NameMissing::Stripped => "install its debug symbols or build with `-g`",
         NameMissing::KernelHidden => "run as root or `sudo sysctl kernel.kptr_restrict=0`",
         NameMissing::NoJitMap => {

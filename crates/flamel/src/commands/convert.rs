@@ -47,11 +47,10 @@ fn convert(mut recording: Recording, to: &[Output], args: &ConvertArgs) -> Resul
         let shown = args.input.input.display();
         return Err(Failure::usage(anyhow!("write `{shown}`: it is what is being read; give another name")));
     }
-    let mut resolver = recording.resolver(&args.input, Detail::Counts);
+    let mut resolver = recording.resolver(&args.input, Detail::Counts)?;
     let options = WriteOptions { compression: args.compress };
-    let create = |output: &Output| {
-        Recorder::create(output.path(), recording.events(), recording.info().clone(), options)
-    };
+    let create =
+        |output: &Output| Recorder::create(output.path(), recording.events(), recording.info().clone(), options);
     let mut recorders = to.iter().map(create).collect::<Result<Vec<_>, _>>()?;
     let outcome = recording.read(|event| {
         let told = resolver.event(event);

@@ -11,7 +11,7 @@ use capture::{
 };
 use model::{CallGraph, Detail, Event, EventId, Pid, Profile, Tid};
 use perfdata::{Info, RecordedEvent, WriteOptions};
-use resolve::{LiveFiles, Resolver};
+use resolve::{KernelSource, LiveFiles, Resolver};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, ExitCode, ExitStatus};
@@ -44,6 +44,7 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
         // Neither pictures nor folded stacks look at single samples.
         detail: Detail::Counts,
         idle: args.idle,
+        kernel: KernelSource::Live,
         call_graph: session.call_graph(),
         max_frames: args.max_frames as usize,
         kernel_limit: session.kernel_limit(),

@@ -6,8 +6,12 @@ use crate::failure::Failure;
 use anyhow::Context as _;
 use model::{CallGraph, Detail, Event, Profile, Recording as Run};
 use perfdata::{Info, Outcome, Reader};
-use resolve::{LiveFiles, Resolver};
+use resolve::{KernelSource, RecordedFiles, RecordedKernel, Resolver, SearchPlaces};
+use std::ffi::CStr;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use symbols::KernelSymbols;
 
 /// An open recording.
 pub struct Recording {
@@ -38,12 +42,23 @@ impl Recording {
     }
 
     /// A resolver that has seen nothing of it yet.
-    pub fn resolver(&self, args: &InputArgs, detail: Detail) -> Resolver {
+    pub fn resolver(&self, args: &InputArgs, detail: Detail) -> Result<Resolver, Failure> {
+        let places = search_places(&args.names);
+        let same_machine = self.is_of_this_machine();
+        let kernel = RecordedKernel {
+            build_id: self.info().build_ids.iter().find(|file| &*file.path == KERNEL).map(|file| file.build_id),
+            release: self.info().kernel.clone(),
+            same_machine,
+            given: args.names.kallsyms.as_deref().map(kernel_symbols).transpose()?,
+            places: places.clone(),
+        };
+        let build_ids = self.info().build_ids.iter().map(|file| (file.path.clone(), file.build_id)).collect();
         let options = resolve::Options {
             recording: run(self.info()),
             events: self.descriptions(),
             detail,
             idle: args.idle,
+            kernel: KernelSource::Recorded(kernel),
             call_graph: match self.has_callchains() {
                 true => CallGraph::Auto { stack_bytes: 0 },
                 false => CallGraph::None,
@@ -51,7 +66,16 @@ impl Recording {
             max_frames: MAX_FRAMES,
             kernel_limit: self.kernel_limit(),
         };
-        Resolver::new(options, Box::new(LiveFiles))
+        Ok(Resolver::new(options, Box::new(RecordedFiles { places, build_ids, same_machine })))
+    }
+
+    /// Whether host and kernel are those that run now.
+    fn is_of_this_machine(&self) -> bool {
+        let now = rustix::system::uname();
+        let is = |recorded: &Option<String>, now: &CStr| {
+            recorded.as_deref().is_some_and(|text| text.as_bytes() == now.to_bytes())
+        };
+        is(&self.info().host, now.nodename()) && is(&self.info().kernel, now.release())
     }
 
     /// Gives out all events; what could not be read is told.
@@ -79,7 +103,7 @@ impl Recording {
 
     /// All of it as a profile with names.
     pub fn profile(mut self, args: &InputArgs, detail: Detail) -> Result<Profile, Failure> {
-        let mut resolver = self.resolver(args, detail);
+        let mut resolver = self.resolver(args, detail)?;
         let outcome = self.read(|event| {
             resolver.event(event);
         })?;
@@ -118,6 +142,23 @@ impl Recording {
 
 /// No more frames are taken from a copied stack: 64 KiB hold no more.
 const MAX_FRAMES: usize = 8192;
+
+/// What perf calls the kernel's own code.
+const KERNEL: &[u8] = b"[kernel.kallsyms]";
+
+fn search_places(names: &NameArgs) -> SearchPlaces {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    SearchPlaces {
+        symfs: names.symfs.clone(),
+        debug_dirs: symbol_options(names).debug_dirs,
+        build_id_cache: home.map(|home| home.join(".debug")),
+    }
+}
+
+fn kernel_symbols(path: &Path) -> Result<KernelSymbols, Failure> {
+    let read = File::open(path).and_then(KernelSymbols::from_file);
+    read.with_context(|| format!("read the kernel's symbols from `{}`", path.display())).map_err(Failure::usage)
+}
 
 /// How names are looked up.
 pub fn symbol_options(names: &NameArgs) -> symbols::Options {

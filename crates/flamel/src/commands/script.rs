@@ -22,7 +22,7 @@ use std::process::ExitCode;
 pub fn run(args: &ScriptArgs) -> Result<ExitCode, Failure> {
     let fields = Fields::parse(args.fields.as_deref()).map_err(Failure::usage)?;
     let mut recording = open(args)?;
-    let mut resolver = recording.resolver(&args.input, Detail::Counts);
+    let mut resolver = recording.resolver(&args.input, Detail::Counts)?;
     let mut frames = Vec::new();
     // Events of a pipe may get their names at its end, so that these take two passes as well.
     recording.read(|event| {

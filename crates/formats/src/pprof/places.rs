@@ -104,7 +104,7 @@ impl Places {
             Some((*self.functions.get(&line.function_id)?, line_number))
         });
         let mut frames: Vec<Frame> =
-            functions.map(|(function, line)| Frame { function, line, inlined: true }).collect();
+            functions.map(|(function, line)| Frame { function, line, inlined: true, offset: None }).collect();
         if let Some(outermost) = frames.last_mut() {
             outermost.inlined = false;
         }

@@ -195,7 +195,7 @@ fn hostile() -> Profile {
     });
     let frames = [("inner", true), ("outer", false)].map(|(text, inlined)| {
         let name = profile.strings.intern_str(text);
-        Frame { function: profile.functions.intern(Function { name, file: None }), line: 0, inlined }
+        Frame { function: profile.functions.intern(Function { name, file: None }), line: 0, inlined, offset: None }
     });
     profile.set_frames(inlined, &frames);
     let odd = [" lead", "trail \t", "a;b;", ""].map(|name| profile.add_symbol(name, CodeKind::User, false));

@@ -8,6 +8,10 @@ use symbols::{PerfMap, Symbolizer, Tail, read_perf_map};
 
 const HYGIENE: &[u8] = include_bytes!("../cases/perf_map/hygiene/perf-1234.map");
 
+fn name_at(map: &PerfMap, address: u64) -> Option<String> {
+    map.find(Address(address)).map(|code| code.name.into_owned())
+}
+
 #[test]
 fn hygiene() {
     let map = PerfMap::parse(HYGIENE.to_vec(), Tail::Final);
@@ -28,11 +32,11 @@ fn hygiene() {
         (0x7100, Some("huge")),
         (u64::MAX - 1, Some("huge")),
     ] {
-        assert_eq!(map.find(Address(address)).as_deref(), expected, "{address:x}");
+        assert_eq!(name_at(&map, address).as_deref(), expected, "{address:x}");
     }
     assert_eq!(map.rejected(), 2);
     let growing = PerfMap::parse(HYGIENE.to_vec(), Tail::MayGrow);
-    assert_eq!(growing.find(Address(0x7100)), None);
+    assert_eq!(name_at(&growing, 0x7100), None);
     assert_eq!(growing.rejected(), 2);
 }
 
@@ -40,10 +44,12 @@ fn hygiene() {
 fn later_lines_take_what_they_cover() {
     let text = "10 10 a\n12 2 b\n18 20 c\n11 2 d\n0 100 under\n";
     let map = PerfMap::parse(text.into(), Tail::Final);
-    assert_eq!(map.find(Address(0x12)).as_deref(), Some("under"));
+    assert_eq!(name_at(&map, 0x12).as_deref(), Some("under"));
     let map = PerfMap::parse(text.replace("0 100 under\n", "").into(), Tail::Final);
-    let names: Vec<_> = (0x10..0x1a).map(|at| map.find(Address(at)).unwrap().into_owned()).collect();
+    let names: Vec<_> = (0x10..0x1a).map(|at| name_at(&map, at).unwrap()).collect();
     assert_eq!(names, ["a", "d", "d", "b", "a", "a", "a", "a", "c", "c"]);
+    let starts: Vec<_> = [0x12, 0x14].map(|at| map.find(Address(at)).unwrap().start).into();
+    assert_eq!(starts, [Address(0x11), Address(0x10)], "what a later line took moves no start");
 }
 
 /// Against a slow but simple reading of the rule.
@@ -66,7 +72,7 @@ fn overlapping_lines_of_every_kind() {
                 (start..end).contains(&address)
             };
             let expected = lines.iter().rposition(covers).map(|n| format!("n{n}"));
-            assert_eq!(map.find(Address(address)).as_deref(), expected.as_deref(), "{address:x} in\n{text}");
+            assert_eq!(name_at(&map, address).as_deref(), expected.as_deref(), "{address:x} in\n{text}");
         }
     }
 }
@@ -78,8 +84,8 @@ fn many_lines_over_the_same_memory() {
     let wide = (0..100_000).map(|_| "0 200000 wide\n".to_string());
     let text: String = wide.chain(narrow).collect();
     let map = PerfMap::parse(text.into(), Tail::Final);
-    assert_eq!(map.find(Address(0x20)).as_deref(), Some("narrow"));
-    assert_eq!(map.find(Address(0x21)).as_deref(), Some("wide"));
+    assert_eq!(name_at(&map, 0x20).as_deref(), Some("narrow"));
+    assert_eq!(name_at(&map, 0x21).as_deref(), Some("wide"));
 }
 
 #[test]
@@ -122,17 +128,20 @@ impl Drop for Waiting {
 fn a_process_and_its_end() {
     let mut process = Waiting::new();
     let mut symbolizer = Symbolizer::default();
-    assert_eq!(symbolizer.generated(process.pid(), &[0x1004])[0], Err(NameMissing::NoJitMap));
+    assert_eq!(symbolizer.generated(process.pid(), &[0x1004]).found[0], Err(NameMissing::NoJitMap));
     fs::write(&process.map, HYGIENE).unwrap();
-    let found = symbolizer.generated(process.pid(), &[0x1004, 0x7100]);
+    let generated = symbolizer.generated(process.pid(), &[0x1004, 0x7100]);
+    let found = &generated.found;
     assert_eq!(found[0].as_ref().unwrap()[0].name, "new");
+    assert_eq!(found[0].as_ref().unwrap()[0].offset, Some(4));
+    assert_eq!(generated.rejected, 2);
     assert_eq!(found[1], Err(NameMissing::NoJitMap), "the last line may still grow");
     // Dead, and not waited for: it has no files any more.
     process.child.kill().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(50));
-    assert!(symbolizer.generated(process.pid(), &[0x7100])[0].is_ok());
+    assert!(symbolizer.generated(process.pid(), &[0x7100]).found[0].is_ok());
     process.child.wait().unwrap();
-    assert!(symbolizer.generated(process.pid(), &[0x7100])[0].is_ok());
+    assert!(symbolizer.generated(process.pid(), &[0x7100]).found[0].is_ok());
 }
 
 #[test]
@@ -200,5 +209,5 @@ fn root_a_process_in_namespaces() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(found.expect("no map was found").find(Address(0x1000)).as_deref(), Some("inside"));
+    assert_eq!(name_at(&found.expect("no map was found"), 0x1000).as_deref(), Some("inside"));
 }

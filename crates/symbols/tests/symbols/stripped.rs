@@ -88,6 +88,7 @@ nop
     assert_eq!(found[1], Err(NameMissing::Stripped));
     assert_eq!(names(&found[2]).unwrap(), ["label"]);
     assert_eq!(names(&found[3]).unwrap(), ["label"]);
+    assert_eq!(found[3].as_ref().unwrap()[0].offset, Some(1));
     assert_eq!(names(&found[4]).unwrap(), ["after"]);
     // Another section.
     assert_eq!(found[5], Err(NameMissing::Stripped));
@@ -189,4 +190,34 @@ int main(int argc, char **argv) { return strcmp(argv[0], argv[argc - 1]); }
         let found = shop.look_up("program", &[stub, stub + 6, stub + 15]);
         assert!(found.iter().all(|found| names(found) == Ok(vec!["strcmp@plt"])), "{found:?}");
     }
+}
+
+/// Every way to a name knows where the function starts.
+#[test]
+fn offsets_count_from_the_functions_start() {
+    let whole_table = ["--remove-section=.symtab", "--remove-section=.strtab"];
+    let kinds: [(&str, &[&str], &[&str]); 3] = [
+        ("symbol table", &["-g"], &[]),
+        ("DWARF", &["-g"], &whole_table),
+        ("dynamic symbols", &["-rdynamic"], &whole_table),
+    ];
+    for (left, flags, removed) in kinds {
+        let shop = build(flags);
+        let (mark, outermost) = (shop.nm("program", "mark"), shop.nm("program", "outermost"));
+        shop.run("objcopy", &[removed, &["program"]].concat());
+        let found = shop.look_up("program", &[outermost, mark]);
+        let offsets = |at: usize| found[at].as_ref().unwrap().iter().map(|frame| frame.offset).collect::<Vec<_>>();
+        assert_eq!(offsets(0).last(), Some(&Some(0)), "{left}");
+        let mut inlined = offsets(1);
+        assert_eq!(inlined.pop(), Some(Some(mark - outermost)), "{left}");
+        assert!(inlined.iter().all(Option::is_none), "{left}");
+    }
+    let shop = Workshop::new("a.c", "int main(void) { return getpid(); }");
+    shop.run("gcc", &["-w", "-fcf-protection=none", "-Wl,-z,lazy", "a.c", "-o", "program"]);
+    let file = std::fs::File::open(shop.path("program")).unwrap();
+    let stubs = elf::Image::open(&file).unwrap().stubs().unwrap();
+    let stub = stubs.iter().find(|stub| stub.name == b"getpid").unwrap().addresses.start;
+    let found = shop.look_up("program", &[stub + 6]);
+    let frame = &found[0].as_ref().unwrap()[0];
+    assert_eq!((frame.name.as_str(), frame.offset), ("getpid@plt", Some(6)));
 }

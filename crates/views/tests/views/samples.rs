@@ -55,7 +55,7 @@ impl Build {
                     .map(|(index, name)| {
                         let name = self.profile.strings.intern_str(name);
                         let function = self.profile.functions.intern(Function { name, file: None });
-                        Frame { function, line: 0, inlined: index + 1 < names.len() }
+                        Frame { function, line: 0, inlined: index + 1 < names.len(), offset: None }
                     })
                     .collect();
                 self.profile.set_frames(id, &frames);

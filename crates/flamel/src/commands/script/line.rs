@@ -144,7 +144,7 @@ fn write_name(
 ) -> io::Result<()> {
     let Some(own) = own else { return write!(out, " [unknown]") };
     write!(out, " {}", profile.function_name(own.function))?;
-    match None::<u64>.filter(|_| fields.has(Field::SymOff)) {
+    match own.offset.filter(|_| fields.has(Field::SymOff)) {
         // Names are looked up by a place within the call, and shown with the place behind it.
         Some(offset) => write!(out, "+{:#x}", offset + behind_lookup(frame)),
         None => Ok(()),
