@@ -243,3 +243,38 @@ impl FirstFunctions {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Processes;
+    use crate::regions::Region;
+    use model::{Detail, FileOffset, Pid, Profile};
+
+    /// What is left of the frames in a process whose code lies at 0x1000..0x2000.
+    fn cut(frames: &[u64], mappings_known: bool) -> (usize, bool) {
+        let (mut processes, mut profile) = (Processes::default(), Profile::new(Detail::Timeline));
+        let process = processes.process(Pid(1), &mut profile);
+        let region = Region { start: 0x1000, end: 0x2000, offset: FileOffset(0), code: Code::Generated };
+        process.regions.insert(region, &Binaries::default());
+        process.mappings_known = mappings_known;
+        let mut frames: Vec<_> = frames.iter().map(|&frame| CodeAddress::ReturnAddress(Address(frame))).collect();
+        let was_cut = cut_at_what_is_no_code(&mut frames, process);
+        (frames.len(), was_cut)
+    }
+
+    #[test]
+    fn a_stack_is_cut_at_its_first_caller_that_is_no_code() {
+        assert_eq!(cut(&[0x1100, 0x1200, 0x1300], true), (3, false));
+        assert_eq!(cut(&[0x1100, 0x1200, 0x9000, 0x1300], true), (2, true));
+        assert_eq!(cut(&[0x1100, 0x1200, 0x9000], true), (2, true));
+    }
+
+    #[test]
+    fn the_leaf_is_kept_and_what_is_not_known_is_not_judged() {
+        assert_eq!(cut(&[0x9000, 0x1200], true), (2, false));
+        assert_eq!(cut(&[0x9000, 0x9000], true), (1, true));
+        assert_eq!(cut(&[0x1100, 0x9000, 0x1300], false), (3, false));
+        assert_eq!(cut(&[], true), (0, false));
+    }
+}

@@ -65,6 +65,7 @@ workloads! {
     SLEEPY = "sleepy", C, Program, "sleeps, nearly without CPU time";
     INLINED = "inlined", C, Program, "inlined functions with known lines";
     PROLOGUE = "prologue", C, Program, "functions that are little more than prologue and epilogue";
+    TABLELESS = "tableless", C, Program, "leaf functions in assembly that no unwind table covers";
     ENDS = "ends", C, Program, "exits with a code, or dies by a signal; a vfork";
     SYSCALLS = "syscalls", C, Program, "time spent in the kernel, in a measured share";
     WORK = "work", C, Program, "counts the work that it gets done";

@@ -93,6 +93,28 @@ fn root_the_vdso_and_signal_handlers() {
 }
 
 #[test]
+fn root_a_leaf_without_a_table_has_its_caller() {
+    if !requires::root() {
+        return;
+    }
+    for variant in [Variant::default(), Variant::without_frame_pointers()] {
+        let program = path_of(&workload::TABLELESS, variant);
+        for call_graph in ["dwarf", "auto"] {
+            let recorded = record_command(&["-F", "4999", "--call-graph", call_graph], &[&program, "1"]);
+            let inside = recorded.folded.only("main");
+            assert_eq!(inside.share_of("[unknown]"), 0.0, "{}", inside.only("[unknown]").largest(5));
+            for leaf in ["no_frame", "own_frame", "little_frame"] {
+                let stacks = inside.only(leaf);
+                assert!(stacks.total() > 0, "{leaf}: {}", inside.largest(5));
+                for caller in [&format!("calls_{leaf}"), "level_01", "level_03", "_start"] {
+                    stacks.assert_every_stack_holds(caller);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn root_static_and_fixed_and_stripped_programs() {
     use testkit::build::{Linkage, SymbolTable};
     if !requires::root() {
