@@ -32,6 +32,7 @@ fn resolver(detail: Detail) -> Resolver {
         }],
         detail,
         idle: false,
+        kernel: resolve::KernelSource::Live,
         call_graph: CallGraph::FramePointer,
         max_frames: 1024,
         kernel_limit: 127,

@@ -232,6 +232,7 @@ fn a_debug_file_stands_in_for_its_binary() {
             }],
             detail: Detail::Timeline,
             idle: false,
+            kernel: resolve::KernelSource::Live,
             call_graph: CallGraph::FramePointer,
             max_frames: 1024,
             kernel_limit: 127,
