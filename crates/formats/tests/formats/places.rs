@@ -46,7 +46,7 @@ impl Places {
             let file = profile.strings.intern_str("app.c");
             let name = profile.strings.intern_str(name);
             let function = profile.functions.intern(Function { name, file: Some(file) });
-            frames.push(Frame { function, line: 10 + index as u32, inlined: index + 1 < names.len() });
+            frames.push(Frame { function, line: 10 + index as u32, inlined: index + 1 < names.len(), offset: None });
         }
         match names {
             [] => profile.set_missing(id, NameMissing::Stripped),
