@@ -6,9 +6,10 @@ use model::{BuildId, FileIdentity, FileOffset, Inode, Mapping, NameMissing, Pid}
 use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A file of [`Binaries`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BinaryId(u32);
 
 /// A file that holds code.
@@ -16,7 +17,7 @@ pub struct Binary {
     /// Its path as it is shown, or a name in brackets.
     pub path: String,
     /// The open file and its headers, or why there are none.
-    pub contents: Result<Contents, NameMissing>,
+    pub contents: Result<Arc<Contents>, NameMissing>,
     /// Tells files of one path apart: how many others came before.
     pub version: u32,
 }
@@ -57,8 +58,8 @@ impl Binaries {
         let opened = if mapping.path == b"[vdso]" { files.vdso() } else { files.open(process, mapping) };
         let path = shown(mapping.path);
         let version = self.versions.entry(path.clone()).and_modify(|count| *count += 1).or_insert(0);
-        let binary =
-            Binary { version: *version, contents: opened.and_then(|file| Contents::read(file, mapping)), path };
+        let contents = opened.and_then(|file| Contents::read(file, mapping)).map(Arc::new);
+        let binary = Binary { version: *version, contents, path };
         let id = BinaryId(self.binaries.len() as u32);
         self.binaries.push(binary);
         self.ids.insert(key, id);
@@ -98,6 +99,12 @@ impl Contents {
             image.function_containing(entry).unwrap_or(entry..entry + 64)
         });
         Ok(Self { module: unwind::Module::new(sections, image.base_address()), file, image, entry_function })
+    }
+
+    /// The ELF address at an offset of the file. An offset outside all segments has none, and nothing
+    /// lies at the last one.
+    pub fn address_of(&self, offset: FileOffset) -> u64 {
+        self.image.address_of(offset).unwrap_or(u64::MAX)
     }
 
     /// How far the code lies from its ELF addresses, where the file's `offset` is mapped at

@@ -7,14 +7,16 @@ use crate::kernel_modules::KernelModules;
 use crate::recorded_kernel::RecordedKernel;
 use model::{Address, Mapping, NameMissing};
 use std::thread::JoinHandle;
-use symbols::KernelSymbols;
+use symbols::{KernelCache, KernelSymbols};
 
 /// Which kernel samples were taken in.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub enum KernelSource {
     /// The one that runs now.
-    #[default]
-    Live,
+    Live {
+        /// Where its symbols are kept until the next boot.
+        cache: Option<KernelCache>,
+    },
     /// That of a recording.
     Recorded(RecordedKernel),
 }
@@ -44,7 +46,7 @@ impl Kernel {
     /// Nothing has been read yet.
     pub fn new(source: KernelSource) -> Self {
         let places = match &source {
-            KernelSource::Live => Places::Live(None),
+            KernelSource::Live { .. } => Places::Live(None),
             KernelSource::Recorded(_) => Places::Recorded(KernelLayout::default()),
         };
         Self { places, reading: Reading::NotYet(source) }
@@ -70,14 +72,16 @@ impl Kernel {
     /// its end, when all modules are loaded; for a recording, its kernel's own mapping should have
     /// been seen, which may tell the build id.
     pub fn start_reading(&mut self) {
-        let Reading::NotYet(source) = &mut self.reading else { return };
-        let source = std::mem::take(source);
+        let Reading::NotYet(_) = self.reading else { return };
+        let Reading::NotYet(source) = std::mem::replace(&mut self.reading, Reading::Done) else { return };
         let recorded_id = match &self.places {
             Places::Live(_) => None,
             Places::Recorded(layout) => layout.build_id(),
         };
         self.reading = Reading::Begun(std::thread::spawn(move || match source {
-            KernelSource::Live => KernelSymbols::read().map(|symbols| AtHand { symbols, modules: None }),
+            KernelSource::Live { cache } => {
+                KernelSymbols::read_by(cache.as_ref()).map(|symbols| AtHand { symbols, modules: None })
+            }
             KernelSource::Recorded(kernel) => {
                 RecordedKernel { build_id: kernel.build_id.or(recorded_id), ..kernel }.symbols()
             }

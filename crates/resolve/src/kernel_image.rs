@@ -59,12 +59,16 @@ impl KernelImage {
     /// The function at a recorded address, a look-up address
     /// ([`CodeAddress::lookup`](model::CodeAddress::lookup)), and where the symbols have that
     /// address.
-    pub fn find(&self, recorded: Address) -> Result<(KernelSymbol<'_>, Address), NameMissing> {
+    pub fn find(&mut self, recorded: Address) -> Result<(KernelSymbol<'_>, Address), NameMissing> {
         let place = match &self.moved {
             None => Some(Place { address: recorded, owner: Owner::Any }),
             Some(moved) => moved.place(recorded),
         };
         let Place { address, owner } = place.ok_or(NameMissing::Stripped)?;
+        if !self.symbols.covers(address) {
+            // What was kept of the running kernel says nothing of its modules.
+            self.symbols = KernelSymbols::read()?;
+        }
         let symbol = self.symbols.find(address).filter(|symbol| owner.has(symbol)).ok_or(NameMissing::Stripped)?;
         Ok((symbol, address))
     }
@@ -155,7 +159,7 @@ ffffffffc0100000 t bpf_prog_x\t[bpf]
         layout
     }
 
-    fn name(image: &KernelImage, address: u64) -> Result<String, NameMissing> {
+    fn name(image: &mut KernelImage, address: u64) -> Result<String, NameMissing> {
         let (symbol, address) = image.find(Address(address))?;
         Ok(format!("{}+{:#x}", String::from_utf8_lossy(symbol.name), address.0 - symbol.start.0))
     }
@@ -167,15 +171,15 @@ ffffffffc0100000 t bpf_prog_x\t[bpf]
             ("[ext4]", 0xffff_ffff_c070_0000, 0),
             ("/lib/modules/6.1/kernel/gone.ko", 0xffff_ffff_c080_0000, 0),
         ]);
-        let image = KernelImage::recorded(running(), layout).unwrap();
-        assert_eq!(name(&image, 0xffff_ffff_9a00_0104), Ok("vfs_read+0x4".into()));
-        assert_eq!(name(&image, 0xffff_ffff_c070_0110), Ok("ext4_b+0x10".into()));
+        let mut image = KernelImage::recorded(running(), layout).unwrap();
+        assert_eq!(name(&mut image, 0xffff_ffff_9a00_0104), Ok("vfs_read+0x4".into()));
+        assert_eq!(name(&mut image, 0xffff_ffff_c070_0110), Ok("ext4_b+0x10".into()));
         for (address, what) in [
             (0xffff_ffff_c080_0000, "a module that is not loaded now"),
             (0xffff_ffff_d910_0000, "the text's move would lead to a BPF program"),
             (0xffff_ffff_8100_0100, "nothing was there"),
         ] {
-            assert_eq!(name(&image, address), Err(NameMissing::Stripped), "{what}");
+            assert_eq!(name(&mut image, address), Err(NameMissing::Stripped), "{what}");
         }
     }
 
@@ -184,10 +188,10 @@ ffffffffc0100000 t bpf_prog_x\t[bpf]
         let text = ("[kernel.kallsyms]_stext", 0xffff_ffff_8100_0000, 0xffff_ffff_8100_0000);
         for at_hand in [running(), file()] {
             let layout = layout(&[text, ("[ext4]", 0xffff_ffff_c000_0000, 0)]);
-            let image = KernelImage::recorded(at_hand, layout).unwrap();
-            assert_eq!(name(&image, 0xffff_ffff_8100_0100), Ok("vfs_read+0x0".into()));
-            assert_eq!(name(&image, 0xffff_ffff_c000_0004), Ok("ext4_a+0x4".into()));
-            assert_eq!(name(&image, 0xffff_ffff_c010_0001), Ok("bpf_prog_x+0x1".into()));
+            let mut image = KernelImage::recorded(at_hand, layout).unwrap();
+            assert_eq!(name(&mut image, 0xffff_ffff_8100_0100), Ok("vfs_read+0x0".into()));
+            assert_eq!(name(&mut image, 0xffff_ffff_c000_0004), Ok("ext4_a+0x4".into()));
+            assert_eq!(name(&mut image, 0xffff_ffff_c010_0001), Ok("bpf_prog_x+0x1".into()));
         }
     }
 
@@ -197,23 +201,23 @@ ffffffffc0100000 t bpf_prog_x\t[bpf]
             ("[kernel.kallsyms]_text", 0xffff_ffff_9a00_0000, 0xffff_ffff_9a00_0000),
             ("[ext4]", 0xffff_ffff_c000_0000, 0),
         ];
-        let image = KernelImage::recorded(file(), layout(&mappings)).unwrap();
-        assert_eq!(name(&image, 0xffff_ffff_9a00_0100), Ok("vfs_read+0x0".into()));
-        assert_eq!(name(&image, 0xffff_ffff_c000_0004), Err(NameMissing::Stripped));
+        let mut image = KernelImage::recorded(file(), layout(&mappings)).unwrap();
+        assert_eq!(name(&mut image, 0xffff_ffff_9a00_0100), Ok("vfs_read+0x0".into()));
+        assert_eq!(name(&mut image, 0xffff_ffff_c000_0004), Err(NameMissing::Stripped));
     }
 
     #[test]
     fn another_module_at_a_modules_place_does_not_name_it() {
         let text = ("[kernel.kallsyms]_text", 0xffff_ffff_8100_0000, 0xffff_ffff_8100_0000);
-        let image = KernelImage::recorded(file(), layout(&[text, ("[xfs]", 0xffff_ffff_c000_0000, 0)])).unwrap();
-        assert_eq!(name(&image, 0xffff_ffff_c000_0004), Err(NameMissing::Stripped));
+        let mut image = KernelImage::recorded(file(), layout(&[text, ("[xfs]", 0xffff_ffff_c000_0000, 0)])).unwrap();
+        assert_eq!(name(&mut image, 0xffff_ffff_c000_0004), Err(NameMissing::Stripped));
     }
 
     #[test]
     fn without_a_recorded_symbol_only_a_file_is_believed() {
         assert_eq!(KernelImage::recorded(running(), KernelLayout::default()).err(), Some(NameMissing::OtherKernel));
-        let image = KernelImage::recorded(file(), KernelLayout::default()).unwrap();
-        assert_eq!(name(&image, 0xffff_ffff_8100_0100), Ok("vfs_read+0x0".into()));
+        let mut image = KernelImage::recorded(file(), KernelLayout::default()).unwrap();
+        assert_eq!(name(&mut image, 0xffff_ffff_8100_0100), Ok("vfs_read+0x0".into()));
         let unknown = layout(&[("[kernel.kallsyms]_start_of_all", 1, 1)]);
         assert_eq!(KernelImage::recorded(running(), unknown).err(), Some(NameMissing::OtherKernel));
     }

@@ -9,6 +9,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod binary;
 mod files;
 mod kernel;

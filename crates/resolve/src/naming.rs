@@ -4,7 +4,7 @@
 use crate::binary::{Binaries, BinaryId};
 use crate::kernel::Kernel;
 use model::{Address, FileOffset, Frame, Function, LocationId, NameMissing, Pid, Profile};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use symbols::{Binary, Found, Generated, Symbolizer};
 
 /// Where a location's names are to be found.
@@ -28,6 +28,8 @@ pub struct Naming<'a> {
     pub wanted: &'a FxHashMap<LocationId, Wanted>,
     /// The files.
     pub binaries: &'a Binaries,
+    /// Names that were looked up already.
+    pub ahead: Vec<(LocationId, Found)>,
     /// The kernel.
     pub kernel: &'a mut Kernel,
     /// How names are looked up.
@@ -39,11 +41,15 @@ pub struct Naming<'a> {
 /// Looks everything up: file by file in the order of their ids, then generated code, then the
 /// kernel.
 pub fn name_all(profile: &mut Profile, naming: Naming<'_>) {
-    let Naming { wanted, binaries, kernel, options, stop } = naming;
+    let Naming { wanted, binaries, ahead, kernel, options, stop } = naming;
     let mut by_binary: FxHashMap<BinaryId, Vec<(LocationId, FileOffset)>> = FxHashMap::default();
     let mut by_process: FxHashMap<Pid, Vec<(LocationId, Address)>> = FxHashMap::default();
     let mut in_kernel = Vec::new();
-    for (&location, want) in wanted {
+    let is_named: FxHashSet<LocationId> = ahead.iter().map(|(location, _)| *location).collect();
+    for (location, found) in ahead {
+        store(profile, std::iter::once(location), vec![found]);
+    }
+    for (&location, want) in wanted.iter().filter(|(location, _)| !is_named.contains(location)) {
         match *want {
             Wanted::Binary(id, offset) => by_binary.entry(id).or_default().push((location, offset)),
             Wanted::Kernel(address) => in_kernel.push((location, address)),
@@ -68,9 +74,9 @@ pub fn name_all(profile: &mut Profile, naming: Naming<'_>) {
         store(profile, locations.iter().map(|(location, _)| *location), generated.found);
     }
     if !in_kernel.is_empty() && !stop() {
-        let image = kernel.image();
+        let mut image = kernel.image();
         let found = in_kernel.iter().map(|(_, address)| {
-            let (symbol, address) = image.as_ref().map_err(|reason| *reason)?.find(*address)?;
+            let (symbol, address) = image.as_mut().map_err(|reason| *reason)?.find(*address)?;
             Ok(vec![symbolizer.kernel(&symbol, address)])
         });
         let found = found.collect();
@@ -102,11 +108,7 @@ fn name_files(
         match &binary.contents {
             Err(reason) => ids.for_each(|location| profile.set_missing(location, *reason)),
             Ok(contents) => {
-                let addresses: Vec<u64> = locations
-                    .iter()
-                    // An offset outside all segments has no address, and nothing lies at the last one.
-                    .map(|(_, offset)| contents.image.address_of(*offset).unwrap_or(u64::MAX))
-                    .collect();
+                let addresses: Vec<u64> = locations.iter().map(|(_, offset)| contents.address_of(*offset)).collect();
                 let file = Binary { file: &contents.file, image: &contents.image, path: binary.path.as_ref() };
                 store(profile, ids, symbolizer.binary(&file, &addresses));
             }

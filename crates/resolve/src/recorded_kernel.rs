@@ -9,7 +9,7 @@ use elf::Image;
 use model::{BuildId, NameMissing};
 use std::fs::File;
 use std::path::Path;
-use symbols::KernelSymbols;
+use symbols::{KernelCache, KernelSymbols};
 
 /// What is known of the kernel under which a recording was made.
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ pub struct RecordedKernel {
     pub given: Option<KernelSymbols>,
     /// Where its files are looked for.
     pub places: SearchPlaces,
+    /// Where the running kernel's symbols are kept until the next boot.
+    pub cache: Option<KernelCache>,
 }
 
 impl RecordedKernel {
@@ -41,7 +43,7 @@ impl RecordedKernel {
         }
         let mut reason = NameMissing::OtherKernel;
         if is_running {
-            match KernelSymbols::read() {
+            match KernelSymbols::read_by(self.cache.as_ref()) {
                 Ok(symbols) => return Ok(AtHand { symbols, modules: Some(KernelModules::live()) }),
                 Err(hidden) => reason = hidden,
             }

@@ -1,5 +1,6 @@
 //! Takes events, one after the other, and makes the profile.
 
+use crate::ahead::Ahead;
 use crate::binary::{Binaries, Binary, BinaryId};
 use crate::files::Files;
 use crate::kernel::{Kernel, KernelSource};
@@ -14,6 +15,7 @@ use model::{
     StackEnd, StackId, TaskId, TaskIds, context_words,
 };
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// What a profile is made of, and how.
 pub struct Options {
@@ -27,6 +29,9 @@ pub struct Options {
     pub idle: bool,
     /// Which kernel they were taken in.
     pub kernel: KernelSource,
+    /// How names of files are looked up while events come in. Without it they are looked up at the
+    /// end, so that a live run takes no more of the machine than it has to.
+    pub ahead: Option<symbols::Options>,
     /// How user stacks are found.
     pub call_graph: CallGraph,
     /// The most frames of a stack's user part.
@@ -43,6 +48,7 @@ pub struct Resolver {
     mappings: FxHashMap<BinaryId, MappingId>,
     processes: Processes,
     kernel: Kernel,
+    ahead: Option<Ahead>,
     user_stacks: UserStacks,
     stack_options: StackOptions,
     idle: bool,
@@ -88,6 +94,7 @@ impl Resolver {
             mappings: FxHashMap::default(),
             processes: Processes::default(),
             kernel: Kernel::new(options.kernel),
+            ahead: options.ahead.map(Ahead::new),
             user_stacks: UserStacks::default(),
             stack_options: StackOptions {
                 call_graph: options.call_graph,
@@ -130,6 +137,9 @@ impl Resolver {
         }
         self.collect_frames(event.task, sample.callchain);
         std::mem::swap(frames, &mut self.frames);
+        if let Some(ahead) = &mut self.ahead {
+            ahead.sampled(&self.binaries);
+        }
         Some(task)
     }
 
@@ -171,6 +181,9 @@ impl Resolver {
             weight: sample.period,
             count: sample.count,
         });
+        if let Some(ahead) = &mut self.ahead {
+            ahead.sampled(&self.binaries);
+        }
         sample.user.is_some().then(|| self.user_stacks.last())
     }
 
@@ -233,7 +246,7 @@ impl Resolver {
             let location = self.kernel_or_foreign(context, address);
             self.frames.push(StackFrame { address, context, location });
         }
-        let Self { processes, user_stacks, binaries, profile, mappings, wanted, frames, .. } = self;
+        let Self { processes, user_stacks, binaries, profile, mappings, wanted, frames, ahead, .. } = self;
         let process = processes.process(task.pid, profile);
         let user = if leaf_only && !frames.is_empty() { &[] } else { user_stacks.last().frames };
         let (generation, regions) = (process.generation, &process.regions);
@@ -268,7 +281,12 @@ impl Resolver {
                 }
             };
             let id = profile.add_location(location);
-            wanted.entry(id).or_insert(want);
+            if let Entry::Vacant(entry) = wanted.entry(id) {
+                entry.insert(want);
+                if let (Some(ahead), Wanted::Binary(binary, offset)) = (&mut *ahead, want) {
+                    ahead.want(binary, id, offset);
+                }
+            }
             frames.push(StackFrame { address: frame, context: Context::User, location: id });
         }
     }
@@ -303,8 +321,9 @@ impl Resolver {
 
     /// Looks up all names. Between two files `stop` is asked whether the rest shall stay without.
     pub fn name(&mut self, symbols: symbols::Options, stop: &dyn Fn() -> bool) {
-        let Self { profile, wanted, binaries, kernel, .. } = self;
-        naming::name_all(profile, Naming { wanted, binaries, kernel, options: symbols, stop });
+        let Self { profile, wanted, binaries, kernel, ahead, .. } = self;
+        let ahead = ahead.take().map(|ahead| ahead.finish(binaries)).unwrap_or_default();
+        naming::name_all(profile, Naming { wanted, binaries, ahead, kernel, options: symbols, stop });
     }
 
     /// Forgets who runs and what is mapped, so that the same events can be taken again; the profile,

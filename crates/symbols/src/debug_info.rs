@@ -9,9 +9,11 @@ use crate::scoped_names::scoped_names;
 use blazesym::helper::ElfResolver;
 use blazesym::symbolize::{CodeInfo, FindSymOpts, ResolvedSym, SrcLang, Symbolize as _};
 use elf::Image;
+use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::num::NonZero;
 use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
@@ -50,7 +52,7 @@ pub(crate) struct Place {
 impl DebugInfo<'_> {
     /// What stands at each of `addresses`: sorted, ELF virtual ones. Empty where it is not
     /// known or cannot be read.
-    pub(crate) fn chains(&self, addresses: &[u64]) -> Vec<Chain> {
+    pub(crate) fn chains(&self, addresses: &[u64], open: &mut OpenDebugInfo) -> Vec<Chain> {
         /// Measured: below this, starting a thread costs more than it saves.
         const FEWEST_A_THREAD: usize = 250;
         // A length that is not checked before, damaged, ends the process for want of memory.
@@ -66,8 +68,9 @@ impl DebugInfo<'_> {
         let share = addresses.len().div_ceil(threads).max(1);
         std::thread::scope(|scope| {
             let (first, others) = addresses.split_at(share.min(addresses.len()));
-            let others: Vec<_> = others.chunks(share).map(|part| (part, scope.spawn(|| self.read(part)))).collect();
-            let mut chains = self.read(first);
+            let read = |part| self.read(part, self.open().as_ref());
+            let others: Vec<_> = others.chunks(share).map(|part| (part, scope.spawn(move || read(part)))).collect();
+            let mut chains = self.read(first, open.of(self));
             for (part, thread) in others {
                 chains.extend(thread.join().unwrap_or_else(|_| vec![Chain::default(); part.len()]));
             }
@@ -75,11 +78,13 @@ impl DebugInfo<'_> {
         })
     }
 
-    fn read(&self, addresses: &[u64]) -> Vec<Chain> {
-        let nothing = || vec![Chain::default(); addresses.len()];
+    fn open(&self) -> Option<ElfResolver> {
         let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-        let resolver = contained(|| ElfResolver::open_with_debug_dirs(path, self.debug_dirs).ok());
-        let Some(resolver) = resolver else { return nothing() };
+        contained(|| ElfResolver::open_with_debug_dirs(path, self.debug_dirs).ok())
+    }
+
+    fn read(&self, addresses: &[u64], resolver: Option<&ElfResolver>) -> Vec<Chain> {
+        let Some(resolver) = resolver else { return vec![Chain::default(); addresses.len()] };
         let find = |&address: &u64| {
             let found = || resolver.find_sym(address, &FindSymOpts::CodeInfoAndInlined).ok()?.ok().map(chain);
             contained(found).unwrap_or_default()
@@ -109,6 +114,22 @@ impl DebugInfo<'_> {
                 better.for_each(|((name, _), scoped)| *name = scoped.unwrap_or(std::mem::take(name)));
             }
         }
+    }
+}
+
+/// Debug information that was read before: most of the time goes into unpacking and indexing it, and
+/// a file may be asked about more than once.
+#[derive(Default)]
+pub(crate) struct OpenDebugInfo {
+    /// By device and inode.
+    resolvers: FxHashMap<(u64, u64), Option<ElfResolver>>,
+}
+
+impl OpenDebugInfo {
+    fn of(&mut self, info: &DebugInfo<'_>) -> Option<&ElfResolver> {
+        let metadata = info.file.metadata().ok()?;
+        let key = (metadata.dev(), metadata.ino());
+        self.resolvers.entry(key).or_insert_with(|| info.open()).as_ref()
     }
 }
 

@@ -4,10 +4,12 @@
 //! (a copy of its /proc/kallsyms, or `System.map`), or from its `vmlinux`.
 
 use crate::alias::{self, Age};
+use crate::kernel_cache::KernelCache;
 use elf::Binding;
 use model::{Address, NameMissing};
 use std::fs::File;
 use std::io::Read as _;
+use std::ops::Range;
 
 /// The kernel's symbols as they were when they were read.
 #[derive(Debug)]
@@ -16,6 +18,8 @@ pub struct KernelSymbols {
     text: Vec<u8>,
     /// Sorted by start, one for each address. A symbol reaches to the next one.
     symbols: Vec<Entry>,
+    /// The addresses of which something is known; `None` for all.
+    extent: Option<Range<u64>>,
 }
 
 /// A function of the kernel.
@@ -49,6 +53,19 @@ impl KernelSymbols {
         Self::parse(text)
     }
 
+    /// The same, by way of a copy in `cache`, which is made if there is none. A copy knows the
+    /// kernel's own code only: ask [`Self::covers`].
+    pub fn read_by(cache: Option<&KernelCache>) -> Result<Self, NameMissing> {
+        if let Some(kept) = cache.and_then(KernelCache::read) {
+            return Ok(kept);
+        }
+        let symbols = Self::read()?;
+        if let Some(cache) = cache {
+            cache.keep(&symbols);
+        }
+        Ok(symbols)
+    }
+
     /// The symbols of a text in the format of /proc/kallsyms; see [`Self::read`].
     pub fn parse(text: Vec<u8>) -> Result<Self, NameMissing> {
         let mut symbols = Vec::with_capacity(text.len() / 40);
@@ -73,7 +90,36 @@ impl KernelSymbols {
             }
             same
         });
-        Ok(Self { text, symbols })
+        Ok(Self { text, symbols, extent: None })
+    }
+
+    /// Whether the symbols say anything of an address.
+    pub fn covers(&self, address: Address) -> bool {
+        self.extent.as_ref().is_none_or(|extent| extent.contains(&address.0))
+    }
+
+    /// These symbols as far as they are of the kernel's own code; `None` where its ends are not
+    /// known.
+    pub(crate) fn of_own_code(self) -> Option<Self> {
+        let extent = self.own_code()?;
+        Some(Self { extent: Some(extent), ..self })
+    }
+
+    /// The lines of the text that are of the kernel's own code.
+    pub(crate) fn own_code_text(&self) -> Option<Vec<u8>> {
+        let extent = self.own_code()?;
+        let lines = self.text.split_inclusive(|&byte| byte == b'\n');
+        let is_inside = |line: &&[u8]| {
+            entry(line, 0, line.len()).is_some_and(|entry| (extent.start..=extent.end).contains(&entry.start))
+        };
+        Some(lines.filter(is_inside).flatten().copied().collect())
+    }
+
+    /// From the first symbol of the kernel's code to its end.
+    fn own_code(&self) -> Option<Range<u64>> {
+        let (start, end) =
+            (self.address_of(b"_text").or_else(|| self.address_of(b"_stext"))?, self.address_of(b"_etext")?);
+        (start.0 != 0 && start < end).then_some(start.0..end.0)
     }
 
     /// The function at an address, which is a look-up address

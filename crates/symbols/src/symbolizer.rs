@@ -1,7 +1,7 @@
 //! One session of looking up names: every file once, whatever is wanted from it at one go.
 
 use crate::debug_files::{DebugFile, find_debug_file};
-use crate::debug_info::{Chain, DebugInfo};
+use crate::debug_info::{Chain, DebugInfo, OpenDebugInfo};
 use crate::demangle::demangle;
 use crate::kernel::KernelSymbol;
 use crate::perf_map::PerfMap;
@@ -78,6 +78,7 @@ pub struct Symbolizer {
     options: Options,
     /// Demangled names, by symbol. Many addresses share one.
     names: FxHashMap<String, String>,
+    open: OpenDebugInfo,
 }
 
 impl Symbolizer {
@@ -88,8 +89,8 @@ impl Symbolizer {
 
     /// Names the functions at `addresses` of a file: ELF virtual addresses, which for return
     /// addresses have been moved back into the call, in any order. Result i belongs to
-    /// address i. Ask for all addresses of a file at once: its debug information is read for
-    /// each call anew.
+    /// address i. Ask for many addresses of a file at once: its symbol table is walked for each
+    /// call anew.
     pub fn binary(&mut self, binary: &Binary<'_>, addresses: &[u64]) -> Vec<Found> {
         let mut sorted = addresses.to_vec();
         sorted.sort_unstable();
@@ -128,8 +129,10 @@ impl Symbolizer {
         let wants_chain = |known: &Known| self.options.inlines || !(has_table || matches!(known, Known::Inside(_)));
         let wanted = addresses.iter().zip(&known).filter(|(_, known)| wants_chain(known));
         let wanted: Vec<u64> = wanted.map(|(address, _)| *address).collect();
+        let mut open = std::mem::take(&mut self.open);
         let debug_info = self.debug_info(binary, separate.as_ref()).filter(|_| !wanted.is_empty());
-        let chains = debug_info.map(|info| info.chains(&wanted)).unwrap_or_default();
+        let chains = debug_info.map(|info| info.chains(&wanted, &mut open)).unwrap_or_default();
+        self.open = open;
         let mut chains = wanted.into_iter().zip(chains).peekable();
         // What is missing from a whole file was stripped; a damaged one cannot tell.
         let reason = if binary.image.damage().is_some() { NameMissing::Unreadable } else { NameMissing::Stripped };

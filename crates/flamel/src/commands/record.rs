@@ -1,6 +1,7 @@
 //! `flamel record`: a live run to pictures.
 
 use super::recorder::Recorder;
+use super::recording;
 use super::{draw, live_line::LiveLine, open, summary};
 use crate::args::{Backend, CallGraphArg, RecordArgs};
 use crate::failure::Failure;
@@ -44,7 +45,8 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
         // Neither pictures nor folded stacks look at single samples.
         detail: Detail::Counts,
         idle: args.idle,
-        kernel: KernelSource::Live,
+        kernel: KernelSource::Live { cache: recording::kernel_cache() },
+        ahead: None,
         call_graph: session.call_graph(),
         max_frames: args.max_frames as usize,
         kernel_limit: session.kernel_limit(),

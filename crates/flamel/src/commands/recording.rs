@@ -11,7 +11,7 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use symbols::KernelSymbols;
+use symbols::{KernelCache, KernelSymbols};
 
 /// An open recording.
 pub struct Recording {
@@ -51,6 +51,7 @@ impl Recording {
             same_machine,
             given: args.names.kallsyms.as_deref().map(kernel_symbols).transpose()?,
             places: places.clone(),
+            cache: kernel_cache(),
         };
         let build_ids = self.info().build_ids.iter().map(|file| (file.path.clone(), file.build_id)).collect();
         let options = resolve::Options {
@@ -59,6 +60,7 @@ impl Recording {
             detail,
             idle: args.idle,
             kernel: KernelSource::Recorded(kernel),
+            ahead: Some(symbol_options(&args.names)),
             call_graph: match self.has_callchains() {
                 true => CallGraph::Auto { stack_bytes: 0 },
                 false => CallGraph::None,
@@ -153,6 +155,13 @@ fn search_places(names: &NameArgs) -> SearchPlaces {
         debug_dirs: symbol_options(names).debug_dirs,
         build_id_cache: home.map(|home| home.join(".debug")),
     }
+}
+
+/// Where the running kernel's symbols are kept: in the user's cache (XDG Base Directory Specification).
+pub fn kernel_cache() -> Option<KernelCache> {
+    let given = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let usual = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
+    given.or_else(usual).map(|folder| KernelCache::new(folder.join("flamel")))
 }
 
 fn kernel_symbols(path: &Path) -> Result<KernelSymbols, Failure> {

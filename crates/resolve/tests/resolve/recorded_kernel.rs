@@ -40,7 +40,7 @@ fn name(kernel: RecordedKernel, identity: FileIdentity, address: u64) -> Result<
         kernel: true,
     });
     assert_eq!(kernel.name_of(Address(address)), "[kernel]");
-    let image = kernel.image()?;
+    let mut image = kernel.image()?;
     let (symbol, at) = image.find(Address(address))?;
     Ok((String::from_utf8_lossy(symbol.name).into_owned(), at.0 - symbol.start.0))
 }

@@ -1,0 +1,90 @@
+//! Names of files, looked up on a thread of their own while a recording is still being read: unpacking
+//! and indexing debug information takes as long as reading some hundred thousand samples.
+
+use crate::binary::{Binaries, BinaryId, Contents};
+use model::{FileOffset, LocationId};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use symbols::{Binary, Found, Symbolizer};
+
+/// A thread that looks names up.
+pub(crate) struct Ahead {
+    requests: SyncSender<Request>,
+    thread: JoinHandle<Vec<(LocationId, Found)>>,
+    /// What is wanted and was not asked for yet.
+    pending: Vec<(BinaryId, LocationId, FileOffset)>,
+    /// Samples that are seen before it is asked for.
+    patience: u32,
+}
+
+/// Locations of one file.
+struct Request {
+    contents: Arc<Contents>,
+    path: String,
+    wanted: Vec<(LocationId, FileOffset)>,
+}
+
+/// A program shows most of what it does in so many samples; asking more often would walk its symbol
+/// table for a few addresses each time.
+const SAMPLES_A_REQUEST: u32 = 16 << 10;
+/// The first request comes soon, so that files are read early.
+const FIRST_REQUEST: u32 = 1 << 10;
+/// Requests that may wait.
+const QUEUE: usize = 1024;
+
+impl Ahead {
+    /// Starts the thread.
+    pub(crate) fn new(options: symbols::Options) -> Self {
+        let (requests, received) = sync_channel(QUEUE);
+        let thread = std::thread::spawn(move || answer(&received, options));
+        Self { requests, thread, pending: Vec::new(), patience: FIRST_REQUEST }
+    }
+
+    /// A location of a file is wanted that was not before.
+    pub(crate) fn want(&mut self, binary: BinaryId, location: LocationId, offset: FileOffset) {
+        self.pending.push((binary, location, offset));
+    }
+
+    /// One more sample has been seen.
+    pub(crate) fn sampled(&mut self, binaries: &Binaries) {
+        self.patience -= 1;
+        if self.patience == 0 {
+            self.patience = SAMPLES_A_REQUEST;
+            self.ask(binaries);
+        }
+    }
+
+    /// Waits for all names. What is not among them has no file to be found in.
+    pub(crate) fn finish(mut self, binaries: &Binaries) -> Vec<(LocationId, Found)> {
+        self.ask(binaries);
+        drop(self.requests);
+        // The thread contains what damaged files do to it; without it there are no names.
+        self.thread.join().unwrap_or_default()
+    }
+
+    fn ask(&mut self, binaries: &Binaries) {
+        self.pending.sort_unstable_by_key(|(binary, ..)| *binary);
+        for same in self.pending.chunk_by(|one, next| one.0 == next.0) {
+            let binary = &binaries[same[0].0];
+            let Ok(contents) = &binary.contents else { continue };
+            let wanted = same.iter().map(|(_, location, offset)| (*location, *offset)).collect();
+            let request = Request { contents: Arc::clone(contents), path: binary.path.clone(), wanted };
+            // It ends only after its requests have.
+            let _ = self.requests.send(request);
+        }
+        self.pending.clear();
+    }
+}
+
+fn answer(requests: &Receiver<Request>, options: symbols::Options) -> Vec<(LocationId, Found)> {
+    let mut symbolizer = Symbolizer::new(options);
+    let mut named = Vec::new();
+    for Request { contents, path, wanted } in requests {
+        let addresses: Vec<u64> = wanted.iter().map(|(_, offset)| contents.address_of(*offset)).collect();
+        let file = Binary { file: &contents.file, image: &contents.image, path: path.as_ref() };
+        let found = symbolizer.binary(&file, &addresses);
+        named.extend(wanted.into_iter().map(|(location, _)| location).zip(found));
+    }
+    named
+}
