@@ -14,8 +14,9 @@ pub(crate) struct Ahead {
     thread: JoinHandle<Vec<(LocationId, Found)>>,
     /// What is wanted and was not asked for yet.
     pending: Vec<(BinaryId, LocationId, FileOffset)>,
-    /// Samples that are seen before it is asked for.
-    patience: u32,
+    /// Samples that are still to be seen before it is asked for, and as many the next time.
+    patience: u64,
+    next_patience: u64,
 }
 
 /// Locations of one file.
@@ -25,11 +26,10 @@ struct Request {
     wanted: Vec<(LocationId, FileOffset)>,
 }
 
-/// A program shows most of what it does in so many samples; asking more often would walk its symbol
-/// table for a few addresses each time.
-const SAMPLES_A_REQUEST: u32 = 16 << 10;
-/// The first request comes soon, so that files are read early.
-const FIRST_REQUEST: u32 = 1 << 10;
+/// The first request comes soon, so that files are read early. Each later one comes after so many
+/// times more samples: there is ever less that is new, and a symbol table is walked for each.
+const FIRST_REQUEST: u64 = 1 << 10;
+const TIMES_MORE: u64 = 4;
 /// Requests that may wait.
 const QUEUE: usize = 1024;
 
@@ -38,7 +38,7 @@ impl Ahead {
     pub(crate) fn new(options: symbols::Options) -> Self {
         let (requests, received) = sync_channel(QUEUE);
         let thread = std::thread::spawn(move || answer(&received, options));
-        Self { requests, thread, pending: Vec::new(), patience: FIRST_REQUEST }
+        Self { requests, thread, pending: Vec::new(), patience: FIRST_REQUEST, next_patience: TIMES_MORE * FIRST_REQUEST }
     }
 
     /// A location of a file is wanted that was not before.
@@ -50,7 +50,8 @@ impl Ahead {
     pub(crate) fn sampled(&mut self, binaries: &Binaries) {
         self.patience -= 1;
         if self.patience == 0 {
-            self.patience = SAMPLES_A_REQUEST;
+            self.patience = self.next_patience;
+            self.next_patience = self.next_patience.saturating_mul(TIMES_MORE);
             self.ask(binaries);
         }
     }
