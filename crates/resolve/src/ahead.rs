@@ -38,7 +38,13 @@ impl Ahead {
     pub(crate) fn new(options: symbols::Options) -> Self {
         let (requests, received) = sync_channel(QUEUE);
         let thread = std::thread::spawn(move || answer(&received, options));
-        Self { requests, thread, pending: Vec::new(), patience: FIRST_REQUEST, next_patience: TIMES_MORE * FIRST_REQUEST }
+        Self {
+            requests,
+            thread,
+            pending: Vec::new(),
+            patience: FIRST_REQUEST,
+            next_patience: TIMES_MORE * FIRST_REQUEST,
+        }
     }
 
     /// A location of a file is wanted that was not before.

@@ -131,7 +131,13 @@ impl Resolver {
         let Self { processes, user_stacks, binaries, stack_options, profile, .. } = self;
         match sample.user {
             Some(_) => {
-                user_stacks.of(sample, processes.process(event.task.pid, profile), binaries, stack_options);
+                user_stacks.of(
+                    event.task.tid,
+                    sample,
+                    processes.process(event.task.pid, profile),
+                    binaries,
+                    stack_options,
+                );
             }
             None => user_stacks.as_recorded(sample.callchain),
         }
@@ -200,14 +206,14 @@ impl Resolver {
             return match known.find(key) {
                 Some(stack) => stack,
                 None => {
-                    let end = user_stacks.of(sample, process, binaries, stack_options);
+                    let end = user_stacks.of(task.tid, sample, process, binaries, stack_options);
                     let stack = self.new_stack(task, sample, end);
                     self.known.insert(key, stack);
                     stack
                 }
             };
         }
-        let end = user_stacks.of(sample, process, binaries, stack_options);
+        let end = user_stacks.of(task.tid, sample, process, binaries, stack_options);
         chain.clear();
         chain.extend(sample.callchain.words().iter().take_while(|word| **word != context_words::USER));
         for frame in user_stacks.last().frames {

@@ -4,9 +4,9 @@
 use crate::binary::{Binaries, BinaryId};
 use crate::process::Process;
 use crate::regions::Code;
-use model::{Address, CallGraph, Callchain, CodeAddress, Context, Sample, StackEnd, UserState};
+use model::{Address, CallGraph, Callchain, CodeAddress, Context, Sample, StackEnd, Tid, UserState};
 use rustc_hash::FxHashMap;
-use unwind::{Stop, Unwinder};
+use unwind::{Stop, Unwinder, Walker};
 
 /// The user's part of a stack.
 #[derive(Clone, Copy, Debug)]
@@ -65,12 +65,13 @@ impl UserStacks {
     /// Finds the user's part of a sample's stack, which [`Self::last`] then gives; why it ends.
     pub fn of(
         &mut self,
+        thread: Tid,
         sample: &Sample<'_>,
         process: &mut Process,
         binaries: &Binaries,
         options: &StackOptions,
     ) -> StackEnd {
-        self.last = self.find(sample, process, binaries, options);
+        self.last = self.find(thread, sample, process, binaries, options);
         self.last.1
     }
 
@@ -94,6 +95,7 @@ impl UserStacks {
 
     fn find(
         &mut self,
+        thread: Tid,
         sample: &Sample<'_>,
         process: &mut Process,
         binaries: &Binaries,
@@ -114,10 +116,13 @@ impl UserStacks {
             return (Source::Nowhere, StackEnd::NoUserStack);
         }
         let user = sample.user.filter(|user| !user.registers.is_32bit);
-        let walked = user.map(|user| self.walk(&user, process, binaries, options.max_frames));
+        let walker = Walker { thread: thread.0, space: process.address_space };
+        let walked = user.map(|user| self.walk(walker, &user, process, binaries, options.max_frames));
+        if walked == Some(StackEnd::Bottom) {
+            return (Source::Walk, StackEnd::Bottom);
+        }
         let chain_end = self.follow_chain(sample.callchain, process, binaries, options);
         match (walked, chain_end) {
-            (Some(StackEnd::Bottom), _) => (Source::Walk, StackEnd::Bottom),
             (Some(end), None) => (Source::Walk, end),
             (None, Some(end)) => (Source::Chain, end),
             (None, None) if process.kernel_thread => (Source::Nowhere, StackEnd::Bottom),
@@ -144,9 +149,16 @@ impl UserStacks {
         }
     }
 
-    fn walk(&mut self, user: &UserState<'_>, process: &mut Process, binaries: &Binaries, limit: usize) -> StackEnd {
+    fn walk(
+        &mut self,
+        walker: Walker,
+        user: &UserState<'_>,
+        process: &mut Process,
+        binaries: &Binaries,
+        limit: usize,
+    ) -> StackEnd {
         self.walked.clear();
-        let stop = self.unwinder.walk(process.regions.unwind_space(binaries), user, limit, &mut self.walked);
+        let stop = self.unwinder.walk(walker, process.regions.unwind_space(binaries), user, limit, &mut self.walked);
         // A walk that reaches the bottom was right, whatever lies between.
         if self.first_functions.end(&mut self.walked, process, binaries) {
             return StackEnd::Bottom;

@@ -12,8 +12,10 @@
 
 mod address_space;
 mod frame_kinds;
+mod last_walks;
 mod leaf;
 mod unwinder;
 
 pub use address_space::{AddressSpace, Module};
+pub use last_walks::Walker;
 pub use unwinder::{Stop, Unwinder};

@@ -1,5 +1,6 @@
 //! The walk from a sample's registers down its copied stack.
 
+use crate::last_walks::{LastWalks, Read, Step, Walker};
 use crate::{AddressSpace, frame_kinds, leaf};
 use framehop::{CacheNative, Error, FrameAddress, UnwindRegsNative, Unwinder as _};
 use model::{Address, CodeAddress, UserRegisters, UserState};
@@ -20,11 +21,15 @@ pub enum Stop {
 /// Walks stacks. Keeps a cache of what it learnt of addresses, for all processes.
 pub struct Unwinder {
     cache: CacheNative<framehop::MayAllocateDuringUnwind>,
+    last: LastWalks,
+    /// What this walk does, to be remembered.
+    steps: Vec<Step>,
+    reads: Vec<Read>,
 }
 
 impl Default for Unwinder {
     fn default() -> Self {
-        Self { cache: CacheNative::new() }
+        Self { cache: CacheNative::new(), last: LastWalks::default(), steps: Vec::new(), reads: Vec::new() }
     }
 }
 
@@ -32,24 +37,44 @@ impl Unwinder {
     /// Appends the user frames of a sample to `frames`, the leaf first, at most `limit` of them.
     pub fn walk(
         &mut self,
+        walker: Walker,
         space: &AddressSpace,
         user: &UserState<'_>,
         limit: usize,
         frames: &mut Vec<CodeAddress>,
     ) -> Stop {
         let stack = Stack { start: user.registers.sp, bytes: user.stack };
-        let mut read = |address| stack.word(address).ok_or(());
+        let (mut steps, mut reads) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.reads));
+        steps.clear();
+        reads.clear();
         let mut registers = registers(&user.registers);
         let mut at = FrameAddress::InstructionPointer(user.registers.ip);
-        for _ in 0..limit {
+        let (mut meeting, mut passed) = (None, 0);
+        let mut stop = Stop::Limit;
+        for left in (1..=limit).rev() {
+            meeting = self.last.meet(walker, at, &registers, |address| stack.word(address), &mut passed);
+            if let Some(meeting) = meeting {
+                let before = frames.len();
+                frames.extend(self.last.callers(walker, meeting).take(left + 1));
+                stop = if frames.len() - before > left { Stop::Limit } else { Stop::EndOfStack };
+                frames.truncate(before + left);
+                break;
+            }
             let in_trampoline = at.is_return_address() && space.is_signal_frame(at.address());
-            frames.push(match at {
+            let frame = match at {
                 // Nobody called the trampoline: its address is not that behind a call.
                 FrameAddress::ReturnAddress(address) if !in_trampoline => {
                     CodeAddress::ReturnAddress(Address(address.get()))
                 }
                 at => CodeAddress::InstructionPointer(Address(at.address())),
-            });
+            };
+            frames.push(frame);
+            steps.push(Step { at, registers, frame, reads_before: reads.len() as u32 });
+            let mut read = |address| {
+                let value = stack.word(address).ok_or(())?;
+                reads.push((address, value));
+                Ok(value)
+            };
             let next = if in_trampoline {
                 frame_kinds::leave(&mut registers, &mut read)
                     .map(|ip| Some(FrameAddress::InstructionPointer(ip)))
@@ -58,18 +83,28 @@ impl Unwinder {
                 let caller = self.caller(space, at, &mut registers, &mut read);
                 caller.map(|address| address.and_then(FrameAddress::from_return_address))
             };
-            at = match next {
-                Ok(Some(next)) => next,
-                Ok(None) | Err(Error::ReturnAddressIsNull) => return Stop::EndOfStack,
+            stop = match next {
+                Ok(Some(next)) => {
+                    at = next;
+                    continue;
+                }
+                Ok(None) | Err(Error::ReturnAddressIsNull) => Stop::EndOfStack,
                 Err(Error::CouldNotReadStack(address)) => {
                     // Where fewer bytes came than were asked for, the stack ended within them.
                     let had_more = user.stack.len() >= user.stack_limit;
-                    return if had_more && address >= stack.end() { Stop::CopyTooShort } else { Stop::Astray };
+                    if had_more && address >= stack.end() { Stop::CopyTooShort } else { Stop::Astray }
                 }
-                Err(_) => return Stop::Astray,
+                Err(_) => Stop::Astray,
             };
+            break;
         }
-        Stop::Limit
+        // What ended for want of bytes may go on where more are copied.
+        match stop {
+            Stop::EndOfStack => self.last.remember(walker, &steps, &reads, meeting),
+            _ => self.last.forget(walker),
+        }
+        (self.steps, self.reads) = (steps, reads);
+        stop
     }
 
     /// The return address into the caller of the code at `at`, to which the registers are taken.
@@ -139,9 +174,11 @@ mod tests {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
+    const WALKER: Walker = Walker { thread: 1, space: 1 };
+
     fn walk(user: &UserState<'_>, limit: usize) -> (Vec<u64>, Stop) {
         let mut frames = Vec::new();
-        let stop = Unwinder::default().walk(&AddressSpace::default(), user, limit, &mut frames);
+        let stop = Unwinder::default().walk(WALKER, &AddressSpace::default(), user, limit, &mut frames);
         (frames.iter().map(|frame| frame.raw().0).collect(), stop)
     }
 
@@ -170,7 +207,7 @@ mod tests {
         let mut space = AddressSpace::default();
         space.map_without_tables(0x1000..0x5000);
         let (stack, mut frames) = (bytes(stack), Vec::new());
-        let stop = Unwinder::default().walk(&space, &state(&stack, fp, 64), 10, &mut frames);
+        let stop = Unwinder::default().walk(WALKER, &space, &state(&stack, fp, 64), 10, &mut frames);
         (frames.iter().map(|frame| frame.raw().0).collect(), stop)
     }
 
@@ -190,6 +227,55 @@ mod tests {
         // What lies on top of the caller's frame looks like code.
         let stack = [0x2000, 0x4000, 0, 0x3000];
         assert_eq!(walk_without_tables(&stack, 0x7010), (vec![0x1000, 0x2000, 0x3000], Stop::EndOfStack));
+    }
+
+    /// A stack of frames that keep frame pointers, from 0x7000 on; `values` are return addresses.
+    #[cfg(target_arch = "x86_64")]
+    fn framed(values: &[u64]) -> Vec<u8> {
+        let last = values.len() - 1;
+        let next = |index: usize| if index == last { 0 } else { 0x7000 + 16 * (index as u64 + 1) };
+        bytes(&values.iter().enumerate().flat_map(|(index, value)| [next(index), *value]).collect::<Vec<_>>())
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_walk_that_takes_callers_over_finds_what_one_from_scratch_does() {
+        let mut unwinder = Unwinder::default();
+        let space = AddressSpace::default();
+        let stacks = [
+            framed(&[0x2000, 0x3000, 0x4000, 0x5000]),
+            // The same; another caller far out; another near the leaf; a shorter one; the first again.
+            framed(&[0x2000, 0x3000, 0x4000, 0x5000]),
+            framed(&[0x2000, 0x3000, 0x4000, 0x5001]),
+            framed(&[0x2001, 0x3000, 0x4000, 0x5001]),
+            framed(&[0x2001, 0x3000]),
+            framed(&[0x2000, 0x3000, 0x4000, 0x5000]),
+        ];
+        for limit in [10, 3, 10] {
+            for stack in &stacks {
+                for fp in [0x7000, 0x7010] {
+                    let user = state(stack, fp, 4096);
+                    let mut frames = Vec::new();
+                    let stop = unwinder.walk(WALKER, &space, &user, limit, &mut frames);
+                    let found: Vec<u64> = frames.iter().map(|frame| frame.raw().0).collect();
+                    assert_eq!((found, stop), walk(&user, limit));
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn another_thread_or_other_mappings_take_nothing_over() {
+        let mut unwinder = Unwinder::default();
+        let stack = framed(&[0x2000, 0x3000]);
+        let user = state(&stack, 0x7000, 4096);
+        let mut frames = Vec::new();
+        unwinder.walk(WALKER, &AddressSpace::default(), &user, 10, &mut frames);
+        for other in [Walker { thread: 2, ..WALKER }, Walker { space: 2, ..WALKER }] {
+            let at = FrameAddress::InstructionPointer(0x1000);
+            assert!(unwinder.last.meet(other, at, &registers(&user.registers), |_| None, &mut 0).is_none());
+        }
     }
 
     #[test]
