@@ -34,7 +34,7 @@ pub use kernel_image::{AtHand, KernelImage};
 pub use kernel_layout::KernelLayout;
 pub use kernel_modules::KernelModules;
 pub use recorded_files::RecordedFiles;
-pub use recorded_kernel::RecordedKernel;
+pub use recorded_kernel::{RecordedKernel, running_build_id};
 pub use resolver::{Options, Resolver, StackFrame, Told};
 pub use search_places::SearchPlaces;
 pub use stacks::UserPart;

@@ -54,8 +54,8 @@ impl RecordedKernel {
     }
 }
 
-/// `/sys/kernel/notes` holds the running kernel's ELF notes.
-fn running_build_id() -> Option<BuildId> {
+/// The build id of the running kernel: `/sys/kernel/notes` holds its ELF notes.
+pub fn running_build_id() -> Option<BuildId> {
     elf::build_id_of_notes(&std::fs::read("/sys/kernel/notes").ok()?)
 }
 

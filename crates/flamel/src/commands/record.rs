@@ -11,7 +11,7 @@ use capture::{
     CommandState, Ended, Machine, Observer, Outcome, OwnSamples, Progress, Rate, Request, Session, StopRequests, Target,
 };
 use model::{CallGraph, Detail, Event, EventId, Pid, Profile, Tid};
-use perfdata::{Info, RecordedEvent, WriteOptions};
+use perfdata::{FileBuildId, Info, RecordedEvent, WriteOptions};
 use resolve::{KernelSource, LiveFiles, Resolver};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -157,6 +157,10 @@ fn recorder(path: &Path, session: &Session, compression: Option<i32>) -> Result<
             let wall = zero.duration_since(SystemTime::UNIX_EPOCH).ok()?;
             Some((u64::try_from(wall.as_nanos()).ok()?, 0))
         }),
+        build_ids: resolve::running_build_id()
+            .map(|build_id| FileBuildId { path: recording::KERNEL.into(), build_id, kernel: true })
+            .into_iter()
+            .collect(),
         ..Info::default()
     };
     Recorder::create(path, &events, info, WriteOptions { compression })

@@ -146,7 +146,7 @@ impl Recording {
 const MAX_FRAMES: usize = 8192;
 
 /// What perf calls the kernel's own code.
-const KERNEL: &[u8] = b"[kernel.kallsyms]";
+pub const KERNEL: &[u8] = b"[kernel.kallsyms]";
 
 fn search_places(names: &NameArgs) -> SearchPlaces {
     let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -179,13 +179,19 @@ pub fn symbol_options(names: &NameArgs) -> symbols::Options {
     }
 }
 
+/// What was profiled, by the recorder's command line: the command behind `--`, if there is one.
+fn profiled(command: &[String]) -> &[String] {
+    let behind = command.iter().position(|word| word == "--").map(|at| &command[at + 1..]);
+    behind.filter(|command| !command.is_empty()).unwrap_or(command)
+}
+
 /// What a profile says of the run.
 fn run(info: &Info) -> Run {
     let wall_offset = info.clock_moment.and_then(|(wall, clock)| {
         SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(wall))?.checked_sub(Duration::from_nanos(clock))
     });
     Run {
-        target: info.command.join(" "),
+        target: profiled(&info.command).join(" "),
         host: info.host.clone(),
         kernel: info.kernel.clone(),
         cpus: info.cpus_online,
