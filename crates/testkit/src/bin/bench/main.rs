@@ -8,6 +8,7 @@
 
 mod overhead;
 mod picture;
+mod recording;
 mod series;
 mod side;
 mod startup;
@@ -44,6 +45,8 @@ enum Measurement {
     Startup,
     /// The time from the end of a command to the picture.
     Picture,
+    /// Reading and writing perf.data.
+    Recording,
 }
 
 /// What all measurements need.
@@ -86,6 +89,9 @@ fn main() -> ExitCode {
     }
     if wanted(Measurement::Picture) {
         print!("{}", picture::measure(&setting));
+    }
+    if wanted(Measurement::Recording) {
+        recording::measure(&setting).iter().for_each(|row| print!("{row}"));
     }
     print!("\n{}", table::machine());
     ExitCode::SUCCESS
