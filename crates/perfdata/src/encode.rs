@@ -1,5 +1,6 @@
 //! Events as records: what the kernel would have written, with stacks as they were unwound.
 
+use crate::decoding::NO_MOMENT;
 use crate::event_table::{ADDR, BRANCH_STACK, CALLCHAIN, CPU, IDENTIFIER, IP, PERIOD, STACK_USER, TID, TIME};
 use model::{
     Body, BuildId, Callchain, CodeAddress, Context, Event, FileIdentity, Inode, Mapping, Sample, StackEnd,
@@ -32,6 +33,12 @@ const MMAP_BUILD_ID: u16 = 1 << 14;
 const PROT_AND_FLAGS: (u32, u32) = (5, 2);
 /// No record is longer, header included: its size is a number of 16 bits.
 const LONGEST: usize = u16::MAX as usize & !7;
+
+/// Half of a record for branches, three words each: no CPU has as many, and some callchain is to
+/// have room beside them.
+const MOST_BRANCH_WORDS: usize = 4095;
+/// The longest path: PATH_MAX without its NUL, for which perf has room.
+const LONGEST_TEXT: usize = 4095;
 
 /// Encodes records one after the other.
 pub(crate) struct Encoder {
@@ -103,7 +110,7 @@ impl Encoder {
             self.task(event);
         }
         if has(TIME) {
-            self.time(event);
+            self.record.push(event.time.map_or(NO_MOMENT, model::Time::as_ns));
         }
         if has(ADDR) {
             self.record.push(sample.data_address.unwrap_or_default().0);
@@ -112,16 +119,17 @@ impl Encoder {
             self.cpu(event);
         }
         self.record.push(sample.period);
+        let branches = sample.branches.words();
+        let branches = &branches[..branches.len().min(MOST_BRANCH_WORDS)];
         let mut end = user.map(|user| user.end).or(sample.stack_end);
         let leaf = user.and_then(|user| user.frames.first()).map(|leaf| (Context::User, *leaf));
         let leaf = sample.callchain.frames().next().or(leaf);
         if has(CALLCHAIN) {
-            let branch_words = if has(BRANCH_STACK) { 1 + sample.branches.words().len() } else { 0 };
             let count_at = self.record.len();
             self.record.push(0);
+            let most = LONGEST / 8 - if has(BRANCH_STACK) { 1 + branches.len() } else { 0 };
             self.callchain(sample.callchain, user);
             // Deeper than a record can be.
-            let most = LONGEST / 8 - branch_words;
             if self.record.len() > most {
                 self.record.truncate(most);
                 end = Some(StackEnd::Limit);
@@ -129,8 +137,8 @@ impl Encoder {
             self.record[count_at] = (self.record.len() - count_at - 1) as u64;
         }
         if has(BRANCH_STACK) {
-            self.record.push(sample.branches.words().len() as u64 / 3);
-            self.record.extend_from_slice(sample.branches.words());
+            self.record.push(branches.len() as u64 / 3);
+            self.record.extend_from_slice(branches);
         }
         self.record[leaf_at] = leaf.map_or(0, |(_, leaf)| leaf.raw().0);
         mode_of(leaf.map_or(Context::Unknown, |(context, _)| context)) | end.map_or(0, stack_end_to_misc)
@@ -208,7 +216,6 @@ impl Encoder {
 
     /// A text of any bytes, ended and filled up by zeroes; cut where a record could not hold it.
     fn text(&mut self, text: &[u8]) {
-        const LONGEST_TEXT: usize = 4096;
         let text = &text[..text.len().min(LONGEST_TEXT)];
         self.bytes(text);
         if text.len() % 8 == 0 {
@@ -248,7 +255,7 @@ pub(crate) fn build_id(path: &[u8], id: &BuildId, kernel: bool) -> Vec<u8> {
     const PATH: usize = 36;
     const LENGTH_STATED: u16 = 1 << 15;
     let misc = LENGTH_STATED | mode_of(if kernel { Context::Kernel } else { Context::User });
-    let path = &path[..path.len().min(4096)];
+    let path = &path[..path.len().min(LONGEST_TEXT)];
     let size = (PATH + path.len() + 1).next_multiple_of(8);
     let mut bytes = vec![0; size];
     bytes[..8].copy_from_slice(&header(crate::user_record::HEADER_BUILD_ID, misc, size).to_ne_bytes());

@@ -19,6 +19,7 @@
 mod assembler;
 mod attributes;
 mod build_ids;
+mod decoding;
 mod encode;
 mod error;
 mod event_names;
@@ -29,6 +30,7 @@ mod group_values;
 mod header;
 mod info;
 mod input;
+mod off_cpu;
 mod reader;
 mod rounds;
 mod unpack;

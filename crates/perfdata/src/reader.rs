@@ -2,18 +2,19 @@
 
 use crate::assembler::{Assembler, Chunks, Next, Place};
 use crate::build_ids;
+use crate::decoding::Decoding;
 use crate::error::Error;
 use crate::event_table::{CALLCHAIN, EventTable, RecordedEvent, STACK_USER};
 use crate::features;
-use crate::group_values::GroupValues;
 use crate::header::{self, HEAD, Header};
 use crate::info::Info;
 use crate::input::{Input, Section};
+use crate::off_cpu;
 use crate::rounds::Rounds;
 use crate::unpack::Unpacker;
 use crate::{attributes, user_record as kind};
 use model::{Event, Losses, SampleLoss, text};
-use records::{ByteOrder, Decoded, Header as RecordHeader, decode, to_native, to_native_header};
+use records::{ByteOrder, Header as RecordHeader, to_native, to_native_header};
 
 /// Whether bytes begin as a recording of perf does; sixteen are enough.
 pub fn is_perf_data(head: &[u8]) -> bool {
@@ -29,6 +30,8 @@ pub struct Reader {
     end: Option<u64>,
     file_ends_early: bool,
     assembler: Assembler,
+    /// The record that the events begin with.
+    first: Option<Place>,
     state: State,
 }
 
@@ -41,9 +44,13 @@ struct State {
     rounds: Rounds,
     unpacker: Unpacker,
     unpacked: Assembler,
-    values: GroupValues,
-    losses: Losses,
+    decoding: Decoding,
     trace_bytes: u64,
+    /// Bytes that compressed records held, and those that came out of them.
+    packed: u64,
+    unpacked_bytes: u64,
+    /// Bytes of perf's own records among the latter.
+    told: u64,
 }
 
 /// How a recording ended.
@@ -68,6 +75,17 @@ pub struct Damage {
 
 /// Bytes of a record's header.
 const HEADER: usize = 8;
+
+/// How much more may come out of compressed records than went in, beside what every recording may:
+/// the most that zstd has made of records of 64 KiB that differed in little but their times was some
+/// hundreds. What goes beyond was made to fill somebody's memory.
+const MOST_UNPACKED: u64 = 4096;
+const UNPACKED_AT_LEAST: u64 = 64 << 20;
+/// How much of what came out of compressed records waits for the end of its round. Two rounds of the
+/// rings of 256 CPUs fit in; where rounds do not end, order gives way before memory does.
+const MOST_WAITING: usize = 256 << 20;
+/// How much of it may be perf's own records, which are kept for longer than two rounds.
+const MOST_TOLD: u64 = 16 << 20;
 
 /// What has to happen after a record.
 enum Then {
@@ -95,9 +113,11 @@ impl Reader {
             rounds: Rounds::default(),
             unpacker: Unpacker::default(),
             unpacked: Assembler::new(order),
-            values: GroupValues::default(),
-            losses: Losses::default(),
+            decoding: Decoding::new(order),
             trace_bytes: 0,
+            packed: 0,
+            unpacked_bytes: 0,
+            told: 0,
         };
         let (mut position, mut end, mut file_ends_early) = (HEAD as u64, None, false);
         if let Header::File(header) = header {
@@ -105,7 +125,9 @@ impl Reader {
                 return Err(Error::Unsupported("it is part of a folder that `perf record --threads` wrote"));
             }
             for event in attributes::of_file(&mut input, &header)? {
-                state.table.add(event);
+                if !state.table.add(event) {
+                    return Err(Error::Unsupported("it has more than 65,536 events"));
+                }
             }
             let len = input.len()?.unwrap_or(u64::MAX);
             // A recorder that was killed has not said how much it wrote.
@@ -115,9 +137,10 @@ impl Reader {
                 features::of_file(&mut input, &header, data, &mut state.info, &mut state.table);
             }
             file_ends_early = data.end() > len;
-            (position, end) = (data.offset, Some(data.end().min(len)));
+            (position, end) = (data.offset.min(len), Some(data.end().min(len)));
         }
-        let mut reader = Self { input, order, position, end, file_ends_early, assembler: Assembler::new(order), state };
+        let assembler = Assembler::new(order);
+        let mut reader = Self { input, order, position, end, file_ends_early, assembler, first: None, state };
         reader.prologue()?;
         Ok(reader)
     }
@@ -134,23 +157,27 @@ impl Reader {
 
     /// Whether samples have callchains, or copied stacks.
     pub fn has_callchains(&self) -> bool {
-        self.events().iter().any(|event| event.attribute.sample_type & (CALLCHAIN | STACK_USER) != 0)
+        let has = |event: &RecordedEvent| {
+            event.attribute.sample_type & (CALLCHAIN | STACK_USER) != 0 || off_cpu::is_raw(event)
+        };
+        self.events().iter().any(has)
     }
 
     /// Gives out all events. What is damaged ends it; everything before that is given out.
     pub fn read(&mut self, mut sink: impl FnMut(&Event<'_>)) -> Result<Outcome, Error> {
         let sink: &mut dyn FnMut(&Event<'_>) = &mut sink;
         let damage = loop {
-            match self.assembler.next(&mut self.state.chunks) {
+            let next = match self.first.take() {
+                Some(place) => Next::Record(place),
+                None => self.assembler.next(&mut self.state.chunks),
+            };
+            match next {
                 Next::Record(place) => match self.state.take(place, sink) {
                     Then::GoOn => {}
-                    Then::Skip(bytes) => self.position += self.assembler.skip(bytes),
-                    Then::Stop(what) => {
-                        self.assembler.put_back(place);
-                        break Some(self.damage(what));
-                    }
+                    Then::Skip(bytes) => self.skip(bytes),
+                    Then::Stop(what) => break Some(self.damage(u64::from(place.bytes), what)),
                 },
-                Next::Damaged => break Some(self.damage("a record states a size that none has")),
+                Next::Damaged => break Some(self.damage(0, "a record states a size that none has")),
                 Next::More => {
                     if !self.fill()? {
                         break self.damage_at_end();
@@ -158,13 +185,11 @@ impl Reader {
                 }
             }
         };
-        let State { chunks, rounds, table, values, losses, .. } = &mut self.state;
-        rounds.finish(|place| {
-            give_out(chunks.record(place), table, values, losses, sink);
-            chunks.done(place);
-        });
-        losses.add(SampleLoss::OutOfOrder, rounds.late);
-        Ok(Outcome { damage, losses: std::mem::take(losses), trace_bytes: self.state.trace_bytes })
+        let state = &mut self.state;
+        state.give_out_all(sink);
+        let mut losses = std::mem::take(&mut state.decoding.losses);
+        losses.add(SampleLoss::OutOfOrder, state.rounds.late);
+        Ok(Outcome { damage, losses, trace_bytes: state.trace_bytes })
     }
 
     /// Goes back to where the events begin, so that they can be read once more. What a pipe has given
@@ -184,16 +209,14 @@ impl Reader {
                     });
                     if header.kind < kind::FIRST || header.kind == kind::COMPRESSED || header.kind == kind::COMPRESSED2
                     {
-                        self.assembler.put_back(place);
+                        self.first = Some(place);
                         return Ok(());
                     }
                     match self.state.take(place, &mut |_| {}) {
                         Then::GoOn => {}
-                        Then::Skip(bytes) => self.position += self.assembler.skip(bytes),
-                        Then::Stop(_) => {
-                            self.assembler.put_back(place);
-                            return Ok(());
-                        }
+                        Then::Skip(bytes) => self.skip(bytes),
+                        // Only a compressed record can stop it, and that is read with the events.
+                        Then::Stop(_) => return Ok(()),
                     }
                 }
                 Next::Damaged => return Ok(()),
@@ -217,17 +240,23 @@ impl Reader {
         Ok(count > 0)
     }
 
-    fn damage(&self, what: &'static str) -> Damage {
-        Damage { offset: self.position - self.assembler.rest() as u64, what }
+    /// Passes over bytes that are no records.
+    fn skip(&mut self, bytes: u64) {
+        self.position = self.position.saturating_add(self.assembler.skip(bytes));
+    }
+
+    /// What is damaged begins so many bytes before what comes next.
+    fn damage(&self, before: u64, what: &'static str) -> Damage {
+        Damage { offset: self.position.saturating_sub(self.assembler.rest() as u64 + before), what }
     }
 
     fn damage_at_end(&self) -> Option<Damage> {
         if self.assembler.rest() > 0 {
-            Some(self.damage("the last record is cut"))
+            Some(self.damage(0, "the last record is cut"))
         } else if self.state.unpacked.rest() > 0 {
-            Some(self.damage("the last compressed record is cut"))
+            Some(self.damage(0, "the last compressed record is cut"))
         } else {
-            self.file_ends_early.then(|| self.damage("the file ends before its records do"))
+            self.file_ends_early.then(|| self.damage(0, "the file ends before its records do"))
         }
     }
 }
@@ -244,18 +273,22 @@ impl State {
         }
         let (order, body) = (self.order, &self.chunks.bytes(place)[HEADER..]);
         match header.kind {
-            kind::COMPRESSED => self.unpacker.begin(body),
+            kind::COMPRESSED => {
+                self.packed += body.len() as u64;
+                self.unpacker.begin(body);
+            }
             kind::COMPRESSED2 => {
                 let size = order.u64_at(body, 0).and_then(|size| usize::try_from(size).ok());
                 let Some(packed) = size.and_then(|size| body.get(8..)?.get(..size)) else {
                     return Then::Stop("a compressed record is longer than itself");
                 };
+                self.packed += packed.len() as u64;
                 self.unpacker.begin(packed);
             }
             kind::FINISHED_ROUND => {
-                let Self { chunks, rounds, table, values, losses, .. } = self;
+                let Self { chunks, rounds, table, decoding, .. } = self;
                 rounds.finish_round(|place| {
-                    give_out(chunks.record(place), table, values, losses, sink);
+                    decoding.give_out(chunks.record(place), table, sink);
                     chunks.done(place);
                 });
                 return Then::GoOn;
@@ -270,7 +303,7 @@ impl State {
                 return Then::Skip(size);
             }
             _ => {
-                tells(header, body, order, &mut self.info, &mut self.table, &mut self.losses);
+                tells(header, body, order, &mut self.info, &mut self.table, &mut self.decoding.losses);
                 return Then::GoOn;
             }
         }
@@ -279,27 +312,33 @@ impl State {
 
     /// Handles the records of a compressed one.
     fn unpack(&mut self, sink: &mut dyn FnMut(&Event<'_>)) -> Then {
+        let mut more = true;
         loop {
             loop {
                 match self.unpacked.next(&mut self.chunks) {
-                    Next::Record(place) => match self.take_unpacked(place, sink) {
-                        Then::GoOn => {}
-                        other => return other,
-                    },
+                    Next::Record(place) => {
+                        if let Then::Stop(what) = self.take_unpacked(place, sink) {
+                            return Then::Stop(what);
+                        }
+                    }
                     Next::More => break,
                     Next::Damaged => return Then::Stop("a compressed record states a size that none has"),
                 }
             }
-            match self.unpacker.go_on(&mut self.unpacked, &mut self.chunks) {
-                Ok(true) => {}
-                // What came out last is still to be cut into records.
-                Ok(false) if self.unpacked.rest() < 8 => return Then::GoOn,
-                Ok(false) => match self.unpacked.next(&mut self.chunks) {
-                    Next::Record(place) => self.unpacked.put_back(place),
-                    Next::More => return Then::GoOn,
-                    Next::Damaged => return Then::Stop("a compressed record states a size that none has"),
-                },
+            if !more {
+                return Then::GoOn;
+            }
+            let before = self.unpacked.rest();
+            more = match self.unpacker.go_on(&mut self.unpacked, &mut self.chunks) {
+                Ok(more) => more,
                 Err(_) => return Then::Stop("a compressed record cannot be unpacked"),
+            };
+            self.unpacked_bytes += (self.unpacked.rest() - before) as u64;
+            if self.unpacked_bytes > UNPACKED_AT_LEAST.saturating_add(self.packed.saturating_mul(MOST_UNPACKED)) {
+                return Then::Stop("compressed records hold more than any recording does");
+            }
+            if self.chunks.held() > MOST_WAITING {
+                self.give_out_all(sink);
             }
         }
     }
@@ -309,19 +348,33 @@ impl State {
         let first = if self.order == ByteOrder::Native { first } else { to_native_header(first) };
         match RecordHeader::of(first).kind {
             kind::COMPRESSED | kind::COMPRESSED2 | kind::AUXTRACE | kind::HEADER_TRACING_DATA => {
-                Then::Stop("a compressed record holds what none can hold")
+                return Then::Stop("a compressed record holds what none can hold");
             }
-            _ => self.take(place, sink),
+            own if own >= kind::FIRST && own != kind::FINISHED_ROUND => self.told += u64::from(place.bytes),
+            _ => {}
         }
+        if self.told > MOST_TOLD {
+            return Then::Stop("compressed records tell more of the run than there is");
+        }
+        self.take(place, sink)
+    }
+
+    /// Gives out what waits for the end of its round.
+    fn give_out_all(&mut self, sink: &mut dyn FnMut(&Event<'_>)) {
+        let Self { chunks, rounds, table, decoding, .. } = self;
+        rounds.finish(|place| {
+            decoding.give_out(chunks.record(place), table, sink);
+            chunks.done(place);
+        });
     }
 
     /// Puts a record of the kernel's into its place; one without a time is given out at once.
     fn from_kernel(&mut self, place: Place, sink: &mut dyn FnMut(&Event<'_>)) {
-        let Self { chunks, rounds, table, values, losses, .. } = self;
+        let Self { chunks, rounds, table, decoding, .. } = self;
         if self.order == ByteOrder::Swapped {
             let layout = |record: &[u64]| table.layout_of(record).copied().unwrap_or_default();
             if to_native(chunks.record_mut(place), layout).is_none() {
-                losses.add(SampleLoss::Damaged, 1);
+                decoding.losses.add(SampleLoss::Damaged, 1);
                 return;
             }
         }
@@ -330,30 +383,8 @@ impl State {
                 chunks.keep(place);
                 rounds.add(time, place);
             }
-            None => give_out(chunks.record(place), table, values, losses, sink),
+            None => decoding.give_out(chunks.record(place), table, sink),
         }
-    }
-}
-
-/// Decodes a record that is next in time.
-fn give_out(
-    record: &[u64],
-    table: &EventTable,
-    values: &mut GroupValues,
-    losses: &mut Losses,
-    sink: &mut dyn FnMut(&Event<'_>),
-) {
-    let Some(layout) = table.layout_of(record) else { return losses.add(SampleLoss::UnknownRecord, 1) };
-    match decode(record, layout, |id| table.event_of(id)) {
-        Decoded::Event(event) => {
-            let is_sample = matches!(event.body, model::Body::Sample(_));
-            if !(is_sample && values.split(record, layout, &event, table, sink)) {
-                sink(&event);
-            }
-        }
-        Decoded::Ignored => {}
-        Decoded::Unknown => losses.add(SampleLoss::UnknownRecord, 1),
-        Decoded::Damaged => losses.add(SampleLoss::Damaged, 1),
     }
 }
 
@@ -368,22 +399,18 @@ fn tells(
 ) {
     let string = |at: usize| text::from_bytes(text::until_nul(body.get(at..).unwrap_or_default())).into_owned();
     match header.kind {
-        kind::HEADER_ATTR => match attributes::of_record(body, order) {
-            Some(event) => table.add(event),
-            None => losses.add(SampleLoss::Damaged, 1),
-        },
+        kind::HEADER_ATTR => {
+            if !attributes::of_record(body, order).is_some_and(|event| table.add(event)) {
+                losses.add(SampleLoss::Damaged, 1);
+            }
+        }
         kind::HEADER_EVENT_TYPE => {
-            const TRACEPOINT: u32 = 2;
-            let config = order.u64_at(body, 0).unwrap_or(0);
-            let of = |event: &RecordedEvent| event.attribute.kind == TRACEPOINT && event.attribute.config == config;
-            if let Some(index) = table.events.iter().position(of) {
-                table.set_name(index, string(8));
+            if let Some(config) = order.u64_at(body, 0) {
+                table.set_name_of_tracepoint(config, string(8));
             }
         }
         kind::HEADER_BUILD_ID => {
-            if let Some(id) = build_ids::of_record(header.misc, body) {
-                info.add_build_id(id);
-            }
+            info.build_ids.extend(build_ids::of_record(header.misc, body));
         }
         kind::EVENT_UPDATE => {
             if let (Some(kind::UPDATE_NAME), Some(id)) = (order.u64_at(body, 0), order.u64_at(body, 8)) {

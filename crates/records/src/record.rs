@@ -3,9 +3,9 @@
 //! perf_event_open(2), "Sampling"; every read is checked against the record's own size.
 
 use crate::attribute::{Attribute, flag};
-use crate::fields::{Fields, SampleId, halves};
+use crate::fields::{Fields, SampleId};
 use crate::registers::RegisterSet;
-use crate::{sample_read, side_band, stack_end};
+use crate::{sample_raw, sample_read, side_band, stack_end};
 use model::{Address, Body, BranchStack, Callchain, Context, Cpu, Event, EventId, Sample, Time, UserState};
 use perf_event_open_sys::bindings as sys;
 
@@ -145,9 +145,7 @@ fn sample<'a>(
         callchain = Some(Callchain::new(fields.words(count)?));
     }
     if layout.has(sys::PERF_SAMPLE_RAW) {
-        // A 32-bit size stands before the bytes, and both together fill whole words.
-        let size = halves(*fields.rest.first()?).0;
-        fields.words((4 + u64::from(size)).div_ceil(8))?;
+        sample_raw::take(&mut fields)?;
     }
     if layout.has(sys::PERF_SAMPLE_BRANCH_STACK) {
         let count = fields.word()?;
