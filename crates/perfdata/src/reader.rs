@@ -337,7 +337,7 @@ impl State {
             if self.unpacked_bytes > UNPACKED_AT_LEAST.saturating_add(self.packed.saturating_mul(MOST_UNPACKED)) {
                 return Then::Stop("compressed records hold more than any recording does");
             }
-            if self.chunks.held() > MOST_WAITING {
+            if self.chunks.held() + self.rounds.held() > MOST_WAITING {
                 self.give_out_all(sink);
             }
         }

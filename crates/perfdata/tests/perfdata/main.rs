@@ -1,6 +1,12 @@
 //! Tests of reading and writing perf.data, on real recordings and made-up ones.
 
+mod byte_order;
+mod compressed;
 mod corpus;
 mod damage;
+mod groups;
+mod made;
 mod memory;
+mod off_cpu;
+mod structure;
 mod writing;
