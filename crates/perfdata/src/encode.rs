@@ -18,7 +18,6 @@ pub struct UserStack<'a> {
 }
 
 /// `PERF_RECORD_*`
-const MMAP2: u32 = 10;
 const LOST: u32 = 2;
 const COMM: u32 = 3;
 const EXIT: u32 = 4;
@@ -26,6 +25,8 @@ const THROTTLE: u32 = 5;
 const UNTHROTTLE: u32 = 6;
 const FORK: u32 = 7;
 const SAMPLE: u32 = 9;
+const MMAP2: u32 = 10;
+const LOST_SAMPLES: u32 = 13;
 /// `PERF_RECORD_MISC_*`
 const COMM_EXEC: u16 = 1 << 13;
 const MMAP_BUILD_ID: u16 = 1 << 14;
@@ -46,6 +47,9 @@ pub(crate) struct Encoder {
     sample_types: Vec<u64>,
     record: Vec<u64>,
 }
+
+/// The id of no event.
+const NO_ID: u64 = u64::MAX;
 
 /// The id that an event's records carry.
 pub(crate) fn id_of(event: usize) -> u64 {
@@ -82,14 +86,17 @@ impl Encoder {
                 (EXIT, 0)
             }
             Body::Lost(lost) => {
-                // Records of other kinds are lost of no event.
-                let id = if lost.samples_only { id_of(0) } else { u64::MAX };
-                self.record.extend([id, lost.count]);
-                (LOST, 0)
+                if lost.samples_only {
+                    self.record.push(lost.count);
+                    (LOST_SAMPLES, 0)
+                } else {
+                    self.record.extend([NO_ID, lost.count]);
+                    (LOST, 0)
+                }
             }
             Body::Throttle(throttle) => {
                 self.time(event);
-                let id = throttle.event.map_or(0, |event| id_of(event.index()));
+                let id = throttle.event.map_or(NO_ID, |event| id_of(event.index()));
                 self.record.extend([id, id]);
                 (if throttle.begins { THROTTLE } else { UNTHROTTLE }, 0)
             }

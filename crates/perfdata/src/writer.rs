@@ -9,7 +9,7 @@
 use crate::FileBuildId;
 use crate::encode::{self, Encoder, UserStack, id_of, kept_fields};
 use crate::error::Error;
-use crate::event_table::{CALLCHAIN, RecordedEvent};
+use crate::event_table::{CALLCHAIN, CPU, RecordedEvent, TID, TIME};
 use crate::feature_text::{self, Compression};
 use crate::features;
 use crate::info::Info;
@@ -65,7 +65,11 @@ impl Writer {
     /// Writes what comes before the records. `events` are those of the source; their ids are given
     /// out anew, and of their fields those are kept that [`Writer::event`] writes.
     pub fn create(file: File, events: &[RecordedEvent], info: Info, options: WriteOptions) -> Result<Self, Error> {
-        let events: Vec<RecordedEvent> = events.iter().enumerate().map(|(index, event)| kept(index, event)).collect();
+        let events: Vec<RecordedEvent> = {
+            // Records of other kinds have the fields of the first event's, whose times are as good.
+            let common = events.iter().fold(0, |all, event| all | event.attribute.sample_type) & (TID | TIME | CPU);
+            events.iter().enumerate().map(|(index, event)| kept(index, event, common)).collect()
+        };
         let data_start = HEADER + 8 * events.len() as u64 + ENTRY * events.len() as u64;
         let zstd = options.compression.map(Zstd::new).transpose().map_err(Error::Write)?;
         let mut writer = Self {
@@ -306,12 +310,12 @@ impl Writer {
 const BRANCH_HW_INDEX: u64 = 1 << 17;
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
-/// The event as it stands in the file that is written.
-fn kept(index: usize, event: &RecordedEvent) -> RecordedEvent {
+/// The event as it stands in the file that is written; `common` are fields that all have.
+fn kept(index: usize, event: &RecordedEvent, common: u64) -> RecordedEvent {
     // The callchain that stands in raw bytes is written as one.
     let unwrapped = if off_cpu::is_raw(event) { CALLCHAIN } else { 0 };
     let attribute = Attribute {
-        sample_type: kept_fields(event.attribute.sample_type | unwrapped),
+        sample_type: kept_fields(event.attribute.sample_type | unwrapped | common),
         read_format: 0,
         branch_sample_type: event.attribute.branch_sample_type & !(BRANCH_HW_INDEX | BRANCH_COUNTERS),
         // Whatever was left out of the callchain has come out of the copied stack.

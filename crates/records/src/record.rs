@@ -6,7 +6,7 @@ use crate::attribute::{Attribute, flag};
 use crate::fields::{Fields, SampleId};
 use crate::registers::RegisterSet;
 use crate::{sample_raw, sample_read, side_band, stack_end};
-use model::{Address, Body, BranchStack, Callchain, Context, Cpu, Event, EventId, Sample, Time, UserState};
+use model::{Address, Body, BranchStack, Callchain, Context, Event, EventId, Sample, Time, UserState};
 use perf_event_open_sys::bindings as sys;
 
 /// What a record's fields depend on: the attribute of the event that wrote it.
@@ -230,7 +230,7 @@ pub(crate) fn until_read<'a>(fields: &mut Fields<'a>, layout: &Layout) -> Option
         fields.word()?;
     }
     if layout.has(sys::PERF_SAMPLE_CPU) {
-        common.cpu = Some(Cpu(fields.halves()?.0));
+        common.cpu = fields.cpu()?;
     }
     if layout.has(sys::PERF_SAMPLE_PERIOD) {
         start.period = fields.word()?;
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
     use crate::registers;
     use model::{
-        Branch, FileIdentity, FileOffset, Inode, Lost, TaskIds, Throttle, UserRegisters, context_words as context,
+        Branch, Cpu, FileIdentity, FileOffset, Inode, Lost, TaskIds, Throttle, UserRegisters, context_words as context,
         id::Id as _,
     };
 

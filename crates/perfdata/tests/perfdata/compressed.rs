@@ -56,7 +56,9 @@ fn what_waits_too_long_for_the_end_of_its_round_is_given_out() {
     const FIELDS: u64 = IDENTIFIER | IP | TID | TIME | PERIOD | RAW;
     let large = |time: u64| {
         let body = Bytes::new(LITTLE).u64s(&[7, 0x10]).u32(5).u32(5).u64s(&[time, 1]).u32(60_004);
-        record(SAMPLE, 2, body.raw(&[7; 60_004]))
+        // Something of each is new, as in stacks that are copied.
+        let new: Vec<u8> = (0..64).map(|n| (time.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (n % 56)) as u8).collect();
+        record(SAMPLE, 2, body.raw(&new).raw(&[7; 60_004 - 64]))
     };
     let mut packer = zstd::stream::Encoder::new(Vec::new(), 1).unwrap();
     for time in 1..=6000u64 {
