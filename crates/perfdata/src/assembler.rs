@@ -152,7 +152,7 @@ impl Assembler {
         let first = if self.order == ByteOrder::Native { first } else { to_native_header(first) };
         let size = Header::size(first);
         // perf fills up what the kernel writes, but not all that it writes itself.
-        if size < WORD || (size % WORD != 0 && Header::of(first).kind < FIRST) {
+        if size < WORD || (!size.is_multiple_of(WORD) && Header::of(first).kind < FIRST) {
             return Next::Damaged;
         }
         if self.rest() < size {

@@ -3,7 +3,7 @@
 use crate::event_table::EventTable;
 use crate::group_values::GroupValues;
 use crate::off_cpu;
-use model::{Body, Event, Losses, SampleLoss, Time};
+use model::{Body, Event, Losses, Lost, SampleLoss, Time};
 use records::{ByteOrder, Decoded, decode, raw_bytes};
 
 /// What was counted over a while, such as blocked time until Linux 6.14, perf stamps from here on, so
@@ -35,22 +35,18 @@ impl Decoding {
             Decoded::Damaged => return self.losses.add(SampleLoss::Damaged, 1),
         };
         event.time = event.time.filter(is_moment);
-        match &mut event.body {
+        match event.body {
             Body::Sample(outer) if table.is_off_cpu(outer.event) => {
-                let outer = *outer;
                 let raw = raw_bytes(record, layout);
-                match raw.and_then(|raw| off_cpu::sample(raw, self.order, &event, &outer, &mut self.chain)) {
+                return match raw.and_then(|raw| off_cpu::sample(raw, self.order, &event, &outer, &mut self.chain)) {
                     Some(inner) => sink(&inner),
                     None => self.losses.add(SampleLoss::Damaged, 1),
-                }
-                return;
+                };
             }
-            Body::Sample(_) => {
-                if self.values.split(record, layout, &event, table, &mut self.losses, sink) {
-                    return;
-                }
+            Body::Sample(_) if self.values.split(record, layout, &event, table, &mut self.losses, sink) => return,
+            Body::Lost(lost) if is_lost_of_id(record) => {
+                event.body = Body::Lost(Lost { samples_only: table.only_samples_lost(record[1]), ..lost });
             }
-            Body::Lost(lost) if is_lost_of_id(record) => lost.samples_only = table.only_samples_lost(record[1]),
             _ => {}
         }
         sink(&event);

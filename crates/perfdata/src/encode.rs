@@ -225,7 +225,7 @@ impl Encoder {
     fn text(&mut self, text: &[u8]) {
         let text = &text[..text.len().min(LONGEST_TEXT)];
         self.bytes(text);
-        if text.len() % 8 == 0 {
+        if text.len().is_multiple_of(8) {
             self.record.push(0);
         }
     }

@@ -4,17 +4,7 @@ use crate::made::*;
 use model::{Address, Body, Callchain, TaskIds, Unit, context_words as context, id::Id as _};
 use perfdata::{Input, Reader};
 
-const ALL: u64 = IDENTIFIER
-    | IP
-    | TID
-    | TIME
-    | CPU
-    | PERIOD
-    | CALLCHAIN
-    | RAW
-    | BRANCH_STACK
-    | REGS_USER
-    | STACK_USER;
+const ALL: u64 = IDENTIFIER | IP | TID | TIME | CPU | PERIOD | CALLCHAIN | RAW | BRANCH_STACK | REGS_USER | STACK_USER;
 /// x29, lr, sp and pc of AArch64, which runs in either order.
 const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
 const HAS_BUILD_ID: u16 = 1 << 14;
@@ -76,9 +66,10 @@ fn recording(order: Order) -> Parts {
     ];
     let build_id = record(67, 1 << 15 | 2, new().u32(100).raw(&id).raw(&[20, 0, 0, 0]).text("/bin/spin"));
     let events = vec![(attribute, vec![7]), (other, vec![8, 9])];
-    let described = events.iter().zip(["clock", "faults"]).fold(new().u32(2).u32(128), |bytes, ((event, ids), name)| {
-        bytes.raw(&event.bytes(order)).u32(ids.len() as u32).string(name).u64s(ids)
-    });
+    let described =
+        events.iter().zip(["clock", "faults"]).fold(new().u32(2).u32(128), |bytes, ((event, ids), name)| {
+            bytes.raw(&event.bytes(order)).u32(ids.len() as u32).string(name).u64s(ids)
+        });
     let features = vec![
         (2, build_id),
         (3, new().string("emmy").bytes),

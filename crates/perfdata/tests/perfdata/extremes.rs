@@ -2,8 +2,9 @@
 //! Debian's perf.
 
 use model::{
-    Address, Body, BranchStack, Callchain, CodeAddress, Cpu, Event, EventDescription, EventId, FileIdentity, FileOffset,
-    Lost, Mapping, Sample, Sampling, StackEnd, TaskIds, Throttle, Time, Unit, context_words as context, id::Id as _,
+    Address, Body, BranchStack, Callchain, CodeAddress, Cpu, Event, EventDescription, EventId, FileIdentity,
+    FileOffset, Lost, Mapping, Sample, Sampling, StackEnd, TaskIds, Throttle, Time, Unit, context_words as context,
+    id::Id as _,
 };
 use perfdata::{FileBuildId, Info, Input, Reader, RecordedEvent, UserStack, WriteOptions, Writer};
 use records::{Attribute, flag};
@@ -77,9 +78,8 @@ fn written<T: PartialEq + std::fmt::Debug>(
         let mut seen = Vec::new();
         let outcome = reader.read(|event| seen.push(look(event))).unwrap();
         assert!(outcome.damage.is_none() && outcome.losses.iter().next().is_none(), "{outcome:?}");
-        let names = |events: &[RecordedEvent]| {
-            events.iter().map(|event| event.description.name.clone()).collect::<Vec<_>>()
-        };
+        let names =
+            |events: &[RecordedEvent]| events.iter().map(|event| event.description.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(reader.events()), names(events));
         if requires::perf() {
             perf_accepts(file.path());
@@ -98,7 +98,8 @@ fn depth(event: &Event<'_>) -> (usize, usize, Option<StackEnd>) {
 
 #[test]
 fn stacks_that_no_record_holds_are_cut_and_say_so() {
-    let kernel: Vec<u64> = std::iter::once(context::KERNEL).chain(0xffff_ffff_8100_0000..0xffff_ffff_8101_0000).collect();
+    let kernel: Vec<u64> =
+        std::iter::once(context::KERNEL).chain(0xffff_ffff_8100_0000..0xffff_ffff_8101_0000).collect();
     let frames: Vec<CodeAddress> = (0..65_536).map(|n| CodeAddress::ReturnAddress(Address(0x40_1000 + n))).collect();
     let found = written(
         &[event("cpu-clock", FIELDS)],

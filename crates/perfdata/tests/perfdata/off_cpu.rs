@@ -34,13 +34,26 @@ fn named(mut parts: Parts) -> Parts {
     parts
 }
 
-/// Event, task, time, period and callchain of every sample.
-fn told(bytes: Vec<u8>) -> Vec<(usize, TaskIds, Option<Time>, u64, Vec<u64>)> {
+/// What a sample tells.
+#[derive(Clone, PartialEq, Debug)]
+struct Told {
+    event: usize,
+    task: TaskIds,
+    time: Option<Time>,
+    period: u64,
+    chain: Vec<u64>,
+}
+
+/// What every sample tells.
+fn told(bytes: Vec<u8>) -> Vec<Told> {
     let (all, outcome) = read(bytes, |event| match event.body {
-        Body::Sample(sample) => {
-            let chain = sample.callchain.words().to_vec();
-            (sample.event.index(), event.task, event.time, sample.period, chain)
-        }
+        Body::Sample(sample) => Told {
+            event: sample.event.index(),
+            task: event.task,
+            time: event.time,
+            period: sample.period,
+            chain: sample.callchain.words().to_vec(),
+        },
         other => panic!("{other:?}"),
     });
     assert!(outcome.damage.is_none() && outcome.losses.iter().next().is_none(), "{outcome:?}");
@@ -78,12 +91,19 @@ fn sums_at_the_end_have_no_moment() {
     let reader = Reader::open(Input::Bytes(bytes.clone())).unwrap();
     let description = &reader.events()[1].description;
     assert_eq!((&*description.name, description.unit), ("offcpu-time", Unit::Nanoseconds));
-    let task = TaskIds::new(100, 101);
+    let running = Told {
+        event: 0,
+        task: TaskIds::new(100, 101),
+        time: Some(Time::from_ns(5_000)),
+        period: 1_000_000,
+        chain: on_cpu.to_vec(),
+    };
+    let waiting = Told { event: 1, time: None, period: 77, chain: blocked.to_vec(), ..running.clone() };
     let wanted = [
-        (0, task, Some(Time::from_ns(5_000)), 1_000_000, on_cpu.to_vec()),
-        (0, task, Some(Time::from_ns(6_000)), 1_000_000, on_cpu.to_vec()),
-        (1, task, None, 123_456_789, blocked.to_vec()),
-        (1, task, None, 77, blocked.to_vec()),
+        running.clone(),
+        Told { time: Some(Time::from_ns(6_000)), ..running },
+        Told { period: 123_456_789, ..waiting.clone() },
+        waiting,
     ];
     assert_eq!(told(bytes.clone()), wanted);
     assert_eq!(told(rewritten(bytes)), wanted);
@@ -104,13 +124,13 @@ fn each_wait_is_told_in_raw_bytes() {
         let bytes = named(Parts { order, ..Parts::new(events.clone(), &records) }).file();
         let reader = Reader::open(Input::Bytes(bytes.clone())).unwrap();
         assert!(reader.has_callchains());
-        let wanted = (
-            1,
-            TaskIds::new(100, 101),
-            Some(Time::from_ns(6_000)),
-            5_000_000,
-            vec![context::USER, 0x40_1000, 0x40_2000],
-        );
+        let wanted = Told {
+            event: 1,
+            task: TaskIds::new(100, 101),
+            time: Some(Time::from_ns(6_000)),
+            period: 5_000_000,
+            chain: vec![context::USER, 0x40_1000, 0x40_2000],
+        };
         assert_eq!(told(bytes.clone())[1], wanted, "{order:?}");
         assert_eq!(told(rewritten(bytes))[1], wanted, "{order:?}");
 
