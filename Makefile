@@ -49,5 +49,5 @@ bench: ## measure flamel beside perf, in turn: a Markdown table
 	$(TARGET)/release/bench $(BENCH_ARGS)
 
 fuzz: ## damaged inputs for every decoder, FUZZ_SECONDS (300) each; installs cargo-fuzz and nightly
-	scripts/packages.sh $(BUILD_NEEDS) g++:g++
+	scripts/packages.sh $(BUILD_NEEDS) g++:g++ zstd:zstd
 	fuzz/run.sh $(FUZZ_SECONDS)

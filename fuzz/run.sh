@@ -3,7 +3,8 @@
 #
 #   fuzz/run.sh SECONDS
 #
-# Needs a nightly compiler from rustup and cargo-fuzz, and installs what is missing. What the fuzzer
+# Needs zstd(1), a nightly compiler from rustup and cargo-fuzz, and installs the latter two where they
+# are missing. What the fuzzer
 # learns stays in fuzz/corpus; an input that breaks a decoder ends the run and is kept in
 # fuzz/artifacts/TARGET.
 set -eu
@@ -18,6 +19,17 @@ if ! cargo fuzz --version >/dev/null 2>&1; then
     echo "installing cargo-fuzz: cargo install cargo-fuzz" >&2
     cargo install --locked cargo-fuzz
 fi
+# Recordings lie compressed beside the tests that read them; those that the fuzzer can handle quickly
+# are seeds.
+mkdir -p seeds/perfdata
+for packed in ../crates/perfdata/tests/corpus/*.zst; do
+    seed=seeds/perfdata/$(basename "$packed" .zst)
+    case $seed in *.txt) continue ;; esac
+    if [ "$(zstd -dc "$packed" | wc -c)" -lt 100000 ]; then
+        zstd -qdf "$packed" -o "$seed"
+    fi
+done
+
 for source in targets/*.rs; do
     target=$(basename "$source" .rs)
     mkdir -p "corpus/$target"

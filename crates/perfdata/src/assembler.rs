@@ -1,6 +1,7 @@
 //! Whole records out of bytes that come in pieces. Bytes are read straight into chunks, where the
 //! records stay until they have been given out; a record that is cut by a chunk's end is moved to the
-//! beginning of the next. Chunks whose records are done with are used again.
+//! beginning of the next, and one that does not begin at a whole word is moved back to where it
+//! does. Chunks whose records are done with are used again.
 
 use crate::user_record::FIRST;
 use records::{ByteOrder, Header, to_native_header};
@@ -63,6 +64,11 @@ impl Chunks {
         }
     }
 
+    /// Bytes of the chunks that hold something.
+    pub(crate) fn held(&self) -> usize {
+        (self.chunks.len() - self.spare.len()) * CHUNK_WORDS * WORD
+    }
+
     /// The record that lies there, in whole words.
     pub(crate) fn record(&self, place: Place) -> &[u64] {
         &self.chunks[place.chunk as usize].words[place.words()]
@@ -96,7 +102,7 @@ pub(crate) enum Next {
     Record(Place),
     /// Nothing: more bytes are needed.
     More,
-    /// No record can be as small, or none of the kernel's is no multiple of a word.
+    /// A record is smaller than its header, or the kernel's and not made of whole words.
     Damaged,
 }
 
@@ -135,28 +141,30 @@ impl Assembler {
 
     /// Looks at the next record and takes it.
     pub(crate) fn next(&mut self, chunks: &mut Chunks) -> Next {
-        if self.taken % WORD != 0 {
-            self.go_on(chunks);
-        }
         let (Some(index), true) = (self.chunk, self.rest() >= WORD) else { return Next::More };
+        let words = &mut chunks.chunks[index as usize].words;
         let start = self.taken / WORD;
-        let first = chunks.chunks[index as usize].words[start];
+        let beside = self.taken % WORD;
+        let first = match beside {
+            0 => words[start],
+            _ => bytemuck::pod_read_unaligned(&bytemuck::cast_slice(words)[self.taken..self.taken + WORD]),
+        };
         let first = if self.order == ByteOrder::Native { first } else { to_native_header(first) };
         let size = Header::size(first);
         // perf fills up what the kernel writes, but not all that it writes itself.
-        if size < WORD || (size % WORD != 0 && Header::of(first).kind < FIRST) {
+        if size < WORD || (!size.is_multiple_of(WORD) && Header::of(first).kind < FIRST) {
             return Next::Damaged;
         }
         if self.rest() < size {
             return Next::More;
         }
+        if beside != 0 {
+            // What lies before it, up to seven bytes, is the end of a record of perf's own, and those
+            // are done with at once, or the gap that the move of the record before has left.
+            bytemuck::cast_slice_mut::<u64, u8>(words).copy_within(self.taken..self.taken + size, start * WORD);
+        }
         self.taken += size;
         Next::Record(Place { chunk: index, start: start as u32, bytes: size as u32 })
-    }
-
-    /// Gives the record that was just taken back.
-    pub(crate) fn put_back(&mut self, place: Place) {
-        self.taken -= place.bytes as usize;
     }
 
     /// Passes over bytes that are no records; how many of them are yet to come.
@@ -229,9 +237,28 @@ mod tests {
 
     #[test]
     fn sizes_that_cannot_be_end_it() {
-        for size in [0u64, 4, 12] {
+        for size in [0u64, 4, 7, 12] {
             let words = [record(2, 1), vec![9 | size << 48, 0]].concat();
             assert_eq!(assemble(bytemuck::cast_slice(&words), 64).1, Next::Damaged, "{size}");
+        }
+    }
+
+    #[test]
+    fn records_behind_odd_ones_are_whole() {
+        let mut bytes = Vec::new();
+        for n in 0..3000u64 {
+            // Perf's own, of 16 to 23 bytes, then one of the kernel's.
+            let odd = 16 + n as usize % 8;
+            bytes.extend((81 | (odd as u64) << 48).to_ne_bytes());
+            bytes.extend(n.to_ne_bytes());
+            bytes.resize(bytes.len() + odd - 16, 0xff);
+            bytes.extend_from_slice(bytemuck::cast_slice(&record(2 + n as usize % 300, n)));
+        }
+        for piece in [7, 4096, usize::MAX] {
+            let (seen, end, chunks) = assemble(&bytes, piece);
+            assert_eq!(seen, (0..3000).flat_map(|n| [n, n]).collect::<Vec<_>>());
+            assert_eq!(end, Next::More);
+            assert!(chunks <= 2, "{chunks}");
         }
     }
 

@@ -10,6 +10,8 @@ pub(crate) type WithIds = (Attribute, Vec<u64>);
 
 /// The size of the section of ids behind each attribute.
 const SECTION: u64 = 16;
+/// The longest list of events that is read: perf's has some hundred bytes an event.
+const LONGEST: u64 = 64 << 20;
 
 /// Reads the attributes of a file.
 pub(crate) fn of_file(input: &mut Input, header: &FileHeader) -> Result<Vec<WithIds>, Error> {
@@ -19,18 +21,24 @@ pub(crate) fn of_file(input: &mut Input, header: &FileHeader) -> Result<Vec<With
     if entry < Attribute::SHORTEST as u64 + SECTION || entry > 1 << 16 {
         return Err(Error::Damaged { what: "the size of an event's attribute is out of range", offset: 16 });
     }
+    if header.attributes.size > LONGEST {
+        return Err(damaged("the list of events is too long"));
+    }
     let bytes = input.section(header.attributes)?;
-    if bytes.is_empty() || (bytes.len() as u64) < header.attributes.size {
+    if (bytes.len() as u64) < header.attributes.size {
         return Err(damaged("the list of events is cut"));
     }
     let order = header.order;
+    // Lists of ids do not overlap: all of them are no longer than the file.
+    let mut left = input.len()?.unwrap_or(0).min(LONGEST);
     bytes
         .chunks_exact(entry as usize)
         .map(|entry| {
             let (attribute, ids) = entry.split_at(entry.len() - SECTION as usize);
             let attribute = Attribute::parse(attribute, order).ok_or_else(|| damaged("an event's attribute is cut"))?;
             let at = |at| order.u64_at(ids, at).unwrap_or(0);
-            let ids = input.section(Section { offset: at(0), size: at(8) })?;
+            let ids = input.section(Section { offset: at(0), size: at(8).min(left) })?;
+            left -= ids.len() as u64;
             Ok((attribute, ids_in(&ids, order)))
         })
         .collect()

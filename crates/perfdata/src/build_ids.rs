@@ -4,7 +4,7 @@ use model::{BuildId, text::until_nul};
 use records::ByteOrder;
 
 /// The identity of a file's contents when it was recorded.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FileBuildId {
     /// Its path, or the kernel's name (`[kernel.kallsyms]`, `[vdso]`).
     pub path: Box<[u8]>,
@@ -36,13 +36,13 @@ pub(crate) fn of_record(misc: u16, body: &[u8]) -> Option<FileBuildId> {
 }
 
 /// Reads all entries of a file's section.
-pub(crate) fn of_section(bytes: &[u8], order: ByteOrder) -> Vec<FileBuildId> {
-    let mut all = Vec::new();
+pub(crate) fn of_section(bytes: &[u8], order: ByteOrder) -> impl Iterator<Item = FileBuildId> + '_ {
     let mut rest = bytes;
-    while let (Some(misc), Some(size)) = (order.u16_at(rest, 4), order.u16_at(rest, 6)) {
-        let Some((entry, after)) = rest.split_at_checked(usize::from(size).max(HEADER)) else { break };
-        all.extend(of_record(misc, &entry[HEADER..]));
+    let entry = move || {
+        let (misc, size) = (order.u16_at(rest, 4)?, order.u16_at(rest, 6)?);
+        let (entry, after) = rest.split_at_checked(usize::from(size).max(HEADER))?;
         rest = after;
-    }
-    all
+        Some((misc, &entry[HEADER..]))
+    };
+    std::iter::from_fn(entry).filter_map(|(misc, body)| of_record(misc, body))
 }

@@ -1,5 +1,6 @@
 //! Events as records: what the kernel would have written, with stacks as they were unwound.
 
+use crate::decoding::NO_MOMENT;
 use crate::event_table::{ADDR, BRANCH_STACK, CALLCHAIN, CPU, IDENTIFIER, IP, PERIOD, STACK_USER, TID, TIME};
 use model::{
     Body, BuildId, Callchain, CodeAddress, Context, Event, FileIdentity, Inode, Mapping, Sample, StackEnd,
@@ -17,7 +18,6 @@ pub struct UserStack<'a> {
 }
 
 /// `PERF_RECORD_*`
-const MMAP2: u32 = 10;
 const LOST: u32 = 2;
 const COMM: u32 = 3;
 const EXIT: u32 = 4;
@@ -25,6 +25,8 @@ const THROTTLE: u32 = 5;
 const UNTHROTTLE: u32 = 6;
 const FORK: u32 = 7;
 const SAMPLE: u32 = 9;
+const MMAP2: u32 = 10;
+const LOST_SAMPLES: u32 = 13;
 /// `PERF_RECORD_MISC_*`
 const COMM_EXEC: u16 = 1 << 13;
 const MMAP_BUILD_ID: u16 = 1 << 14;
@@ -33,12 +35,21 @@ const PROT_AND_FLAGS: (u32, u32) = (5, 2);
 /// No record is longer, header included: its size is a number of 16 bits.
 const LONGEST: usize = u16::MAX as usize & !7;
 
+/// Half of a record for branches, three words each: no CPU has as many, and some callchain is to
+/// have room beside them.
+const MOST_BRANCH_WORDS: usize = 4095;
+/// The longest path: PATH_MAX without its NUL, for which perf has room.
+const LONGEST_TEXT: usize = 4095;
+
 /// Encodes records one after the other.
 pub(crate) struct Encoder {
     /// The fields of each event's samples, by [`EventId`](model::EventId).
     sample_types: Vec<u64>,
     record: Vec<u64>,
 }
+
+/// The id of no event.
+const NO_ID: u64 = u64::MAX;
 
 /// The id that an event's records carry.
 pub(crate) fn id_of(event: usize) -> u64 {
@@ -75,14 +86,17 @@ impl Encoder {
                 (EXIT, 0)
             }
             Body::Lost(lost) => {
-                // Records of other kinds are lost of no event.
-                let id = if lost.samples_only { id_of(0) } else { u64::MAX };
-                self.record.extend([id, lost.count]);
-                (LOST, 0)
+                if lost.samples_only {
+                    self.record.push(lost.count);
+                    (LOST_SAMPLES, 0)
+                } else {
+                    self.record.extend([NO_ID, lost.count]);
+                    (LOST, 0)
+                }
             }
             Body::Throttle(throttle) => {
                 self.time(event);
-                let id = throttle.event.map_or(0, |event| id_of(event.index()));
+                let id = throttle.event.map_or(NO_ID, |event| id_of(event.index()));
                 self.record.extend([id, id]);
                 (if throttle.begins { THROTTLE } else { UNTHROTTLE }, 0)
             }
@@ -103,7 +117,7 @@ impl Encoder {
             self.task(event);
         }
         if has(TIME) {
-            self.time(event);
+            self.record.push(event.time.map_or(NO_MOMENT, model::Time::as_ns));
         }
         if has(ADDR) {
             self.record.push(sample.data_address.unwrap_or_default().0);
@@ -112,16 +126,17 @@ impl Encoder {
             self.cpu(event);
         }
         self.record.push(sample.period);
+        let branches = sample.branches.words();
+        let branches = &branches[..branches.len().min(MOST_BRANCH_WORDS)];
         let mut end = user.map(|user| user.end).or(sample.stack_end);
         let leaf = user.and_then(|user| user.frames.first()).map(|leaf| (Context::User, *leaf));
         let leaf = sample.callchain.frames().next().or(leaf);
         if has(CALLCHAIN) {
-            let branch_words = if has(BRANCH_STACK) { 1 + sample.branches.words().len() } else { 0 };
             let count_at = self.record.len();
             self.record.push(0);
+            let most = LONGEST / 8 - if has(BRANCH_STACK) { 1 + branches.len() } else { 0 };
             self.callchain(sample.callchain, user);
             // Deeper than a record can be.
-            let most = LONGEST / 8 - branch_words;
             if self.record.len() > most {
                 self.record.truncate(most);
                 end = Some(StackEnd::Limit);
@@ -129,8 +144,8 @@ impl Encoder {
             self.record[count_at] = (self.record.len() - count_at - 1) as u64;
         }
         if has(BRANCH_STACK) {
-            self.record.push(sample.branches.words().len() as u64 / 3);
-            self.record.extend_from_slice(sample.branches.words());
+            self.record.push(branches.len() as u64 / 3);
+            self.record.extend_from_slice(branches);
         }
         self.record[leaf_at] = leaf.map_or(0, |(_, leaf)| leaf.raw().0);
         mode_of(leaf.map_or(Context::Unknown, |(context, _)| context)) | end.map_or(0, stack_end_to_misc)
@@ -208,10 +223,9 @@ impl Encoder {
 
     /// A text of any bytes, ended and filled up by zeroes; cut where a record could not hold it.
     fn text(&mut self, text: &[u8]) {
-        const LONGEST_TEXT: usize = 4096;
         let text = &text[..text.len().min(LONGEST_TEXT)];
         self.bytes(text);
-        if text.len() % 8 == 0 {
+        if text.len().is_multiple_of(8) {
             self.record.push(0);
         }
     }
@@ -248,7 +262,7 @@ pub(crate) fn build_id(path: &[u8], id: &BuildId, kernel: bool) -> Vec<u8> {
     const PATH: usize = 36;
     const LENGTH_STATED: u16 = 1 << 15;
     let misc = LENGTH_STATED | mode_of(if kernel { Context::Kernel } else { Context::User });
-    let path = &path[..path.len().min(4096)];
+    let path = &path[..path.len().min(LONGEST_TEXT)];
     let size = (PATH + path.len() + 1).next_multiple_of(8);
     let mut bytes = vec![0; size];
     bytes[..8].copy_from_slice(&header(crate::user_record::HEADER_BUILD_ID, misc, size).to_ne_bytes());

@@ -2,6 +2,7 @@
 
 use crate::attributes::WithIds;
 use crate::event_names;
+use crate::off_cpu;
 use model::{EventDescription, EventId, Unit, id::Id as _};
 use records::registers::{AARCH64, NATIVE, X86_64};
 use records::{Attribute, ByteOrder, Header, Layout, RegisterSet, flag};
@@ -23,13 +24,25 @@ pub(crate) struct EventTable {
     pub(crate) events: Vec<RecordedEvent>,
     layouts: Vec<Layout>,
     ids: FxHashMap<u64, EventId>,
+    /// The first event of each tracepoint.
+    tracepoints: FxHashMap<u64, usize>,
+    /// Where fields stand in the records of the first event; with `alike`, of all.
     places: Places,
+    alike: bool,
+    /// Whether the rings of samples held other records, too.
+    has_side_band: bool,
+    /// The event whose samples tell of blocked time in their raw bytes.
+    off_cpu: Option<EventId>,
     registers: Option<RegisterSet>,
 }
 
-/// Where the fields stand by which records are told apart and sorted, in words. perf writes no file
-/// whose events differ in this.
-#[derive(Clone, Copy, Default)]
+/// No recording has more events: perf opens each on every CPU, and files are not as many.
+const MOST_EVENTS: usize = 1 << 16;
+
+/// Where the fields stand by which records are told apart and sorted, in words. Events may differ in
+/// when a sample was taken being said at all (`perf record -e cycles/time=0/`), but not in where the
+/// id stands, by which they are told apart.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Places {
     /// From the start of a sample.
     id_in_sample: Option<usize>,
@@ -47,16 +60,30 @@ impl EventTable {
             events: Vec::new(),
             layouts: Vec::new(),
             ids: FxHashMap::default(),
+            tracepoints: FxHashMap::default(),
+            alike: true,
+            has_side_band: false,
+            off_cpu: None,
             places: Places::default(),
             registers,
         }
     }
 
-    /// Adds the next event.
-    pub(crate) fn add(&mut self, (attribute, ids): WithIds) {
+    /// Adds the next event; false where there are more than any recording has.
+    #[must_use]
+    pub(crate) fn add(&mut self, (attribute, ids): WithIds) -> bool {
         let index = self.events.len();
+        if index >= MOST_EVENTS {
+            return false;
+        }
+        let places = Places::of(&attribute);
         if index == 0 {
-            self.places = Places::of(&attribute);
+            self.places = places;
+        }
+        self.alike &= places == self.places;
+        self.has_side_band |= attribute.has(flag::MMAP | flag::MMAP2 | flag::COMM | flag::TASK);
+        if attribute.kind == TRACEPOINT {
+            self.tracepoints.entry(attribute.config).or_insert(index);
         }
         let description = EventDescription {
             name: event_names::of(&attribute),
@@ -66,6 +93,7 @@ impl EventTable {
         self.layouts.push(Layout::of(&attribute, self.registers));
         self.ids.extend(ids.iter().map(|&id| (id, EventId::from_index(index))));
         self.events.push(RecordedEvent { description, attribute, ids });
+        true
     }
 
     /// The event of this index carries one more id.
@@ -81,6 +109,16 @@ impl EventTable {
         let Some(event) = self.events.get_mut(index).filter(|_| !name.is_empty()) else { return };
         event.description.unit = unit(&event.attribute, &name);
         event.description.name = name;
+        if off_cpu::is_raw(event) {
+            self.off_cpu = Some(EventId::from_index(index));
+        }
+    }
+
+    /// The tracepoint of this number is called so.
+    pub(crate) fn set_name_of_tracepoint(&mut self, config: u64, name: String) {
+        if let Some(&index) = self.tracepoints.get(&config) {
+            self.set_name(index, name);
+        }
     }
 
     /// The event with this id is called so.
@@ -94,7 +132,7 @@ impl EventTable {
     pub(crate) fn set_machine(&mut self, machine: Option<&str>) {
         self.registers = match machine {
             Some("x86_64" | "i686" | "i586" | "i486" | "i386") => Some(X86_64),
-            Some("aarch64") => Some(AARCH64),
+            Some("aarch64" | "aarch64_be") => Some(AARCH64),
             _ => None,
         };
         self.layouts.iter_mut().for_each(|layout| layout.registers = self.registers);
@@ -108,6 +146,17 @@ impl EventTable {
             _ if id == 0 => Some(EventId::from_index(0)),
             _ => self.ids.get(&id).copied(),
         }
+    }
+
+    /// Whether records that were lost of this id were samples: perf's rings hold other records, too,
+    /// but those of flamel do not.
+    pub(crate) fn only_samples_lost(&self, id: u64) -> bool {
+        !self.has_side_band && (self.ids.is_empty() || self.ids.contains_key(&id))
+    }
+
+    /// Whether samples of this event tell of blocked time in their raw bytes.
+    pub(crate) fn is_off_cpu(&self, event: EventId) -> bool {
+        self.off_cpu == Some(event)
     }
 
     /// The layout of a record; of one that nobody knows, that of the first event.
@@ -124,10 +173,19 @@ impl EventTable {
     /// The time of a whole record; `None` where it has none, which perf's own records say by 0 or by
     /// all bits.
     pub(crate) fn time_of(&self, record: &[u64]) -> Option<u64> {
-        word(record, self.places.time_in_sample, self.places.time_from_end)
-            .filter(|time| !matches!(*time, 0 | u64::MAX))
+        let places = if self.alike { self.places } else { self.places_of(record) };
+        word(record, places.time_in_sample, places.time_from_end).filter(|time| !matches!(*time, 0 | u64::MAX))
+    }
+
+    fn places_of(&self, record: &[u64]) -> Places {
+        let event = self.event_of(self.id_of(record).unwrap_or(0)).and_then(|event| self.events.get(event.index()));
+        event.map_or(self.places, |event| Places::of(&event.attribute))
     }
 }
+
+/// `PERF_TYPE_*`
+const SOFTWARE: u32 = 1;
+const TRACEPOINT: u32 = 2;
 
 fn word(record: &[u64], in_sample: Option<usize>, from_end: Option<usize>) -> Option<u64> {
     let is_sample = Header::of(*record.first()?).is_sample();
@@ -166,6 +224,7 @@ const ID: u64 = 1 << 6;
 pub(crate) const CPU: u64 = 1 << 7;
 pub(crate) const PERIOD: u64 = 1 << 8;
 const STREAM_ID: u64 = 1 << 9;
+pub(crate) const RAW: u64 = 1 << 10;
 pub(crate) const BRANCH_STACK: u64 = 1 << 11;
 pub(crate) const STACK_USER: u64 = 1 << 13;
 pub(crate) const IDENTIFIER: u64 = 1 << 16;
@@ -173,8 +232,7 @@ pub(crate) const IDENTIFIER: u64 = 1 << 16;
 /// The kernel's clocks, and the blocked time that `perf record --off-cpu` measures, are in
 /// nanoseconds.
 fn unit(attribute: &Attribute, name: &str) -> Unit {
-    const SOFTWARE: u32 = 1;
     const LAST_CLOCK: u64 = 1;
     let is_clock = attribute.kind == SOFTWARE && attribute.config <= LAST_CLOCK;
-    if is_clock || name.starts_with("offcpu-time") { Unit::Nanoseconds } else { Unit::Occurrences }
+    if is_clock || name.starts_with(off_cpu::NAME) { Unit::Nanoseconds } else { Unit::Occurrences }
 }

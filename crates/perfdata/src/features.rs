@@ -30,8 +30,11 @@ pub(crate) const DIR_FORMAT: usize = 24;
 pub(crate) const COMPRESSED: usize = 27;
 pub(crate) const CLOCK_DATA: usize = 29;
 
-/// The longest section that is read: a command line of two megabytes, tens of thousands of files.
+/// The longest sections that are read: hundreds of thousands of files, and a command line as long as
+/// the kernel takes it. Of texts, the whole of which is kept, perf writes no more than a few lines.
 const LONGEST: u64 = 64 << 20;
+const LONGEST_LIST: u64 = 2 << 20;
+const LONGEST_TEXT: u64 = 64 << 10;
 
 /// Reads the sections of a file.
 pub(crate) fn of_file(input: &mut Input, header: &FileHeader, data: Section, info: &mut Info, events: &mut EventTable) {
@@ -41,7 +44,12 @@ pub(crate) fn of_file(input: &mut Input, header: &FileHeader, data: Section, inf
     let Ok(table) = input.section(table) else { return };
     for (feature, place) in features.into_iter().zip(table.chunks_exact(16)) {
         let at = |at| order.u64_at(place, at).unwrap_or(0);
-        let section = Section { offset: at(0), size: at(8).min(LONGEST) };
+        let longest = match feature {
+            BUILD_ID | EVENT_DESC => LONGEST,
+            CMDLINE | GROUP_DESC => LONGEST_LIST,
+            _ => LONGEST_TEXT,
+        };
+        let section = Section { offset: at(0), size: at(8).min(longest) };
         // Only what is read at all: traces and formats of tracepoints can be large.
         if matches!(feature, TRACING_DATA | BRANCH_STACK | COMPRESSED) {
             continue;
@@ -55,9 +63,7 @@ pub(crate) fn of_file(input: &mut Input, header: &FileHeader, data: Section, inf
 pub(crate) fn one(feature: usize, bytes: &[u8], order: ByteOrder, info: &mut Info, events: &mut EventTable) {
     let mut fields = Fields { rest: bytes, order };
     match feature {
-        BUILD_ID => build_ids::of_section(bytes, order).into_iter().for_each(|id| {
-            info.add_build_id(id);
-        }),
+        BUILD_ID => info.build_ids.extend(build_ids::of_section(bytes, order)),
         HOSTNAME => info.host = fields.string(),
         OSRELEASE => info.kernel = fields.string(),
         VERSION => info.perf = fields.string(),
@@ -86,7 +92,9 @@ pub(crate) fn one(feature: usize, bytes: &[u8], order: ByteOrder, info: &mut Inf
             info.clock = clock;
             info.clock_moment = fields.u64().zip(fields.u64());
         }
-        other => info.other_features.push(other),
+        other => {
+            info.other_features.insert(other);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! has grown since its last one. perf reads them so, too.
 
 use crate::event_table::EventTable;
-use model::{Body, Event, Tid};
+use model::{Body, Event, Losses, SampleLoss, Tid};
 use records::{Layout, flag, read_values};
 use rustc_hash::FxHashMap;
 
@@ -22,18 +22,23 @@ impl GroupValues {
         layout: &Layout,
         event: &Event<'a>,
         table: &EventTable,
+        losses: &mut Losses,
         sink: &mut dyn FnMut(&Event<'_>),
     ) -> bool {
         let Body::Sample(sample) = event.body else { return false };
         let Some(values) = read_values(record, layout) else { return false };
         for read in values {
-            let Some(of) = table.event_of(read.id) else { continue };
+            let Some(of) = table.event_of(read.id) else {
+                losses.add(SampleLoss::UnknownRecord, 1);
+                continue;
+            };
             // A counter that is inherited has a value for each thread.
             let inherited =
                 table.events.get(model::id::Id::index(of)).is_some_and(|of| of.attribute.has(flag::INHERIT));
             let key = (read.id, inherited.then_some(event.task.tid));
             let before = self.last.insert(key, read.value).unwrap_or(0);
-            let period = read.value.wrapping_sub(before);
+            // A counter that was set back has not grown.
+            let period = read.value.saturating_sub(before);
             if period > 0 {
                 sink(&Event { body: Body::Sample(model::Sample { event: of, period, ..sample }), ..*event });
             }

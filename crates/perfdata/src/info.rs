@@ -1,6 +1,8 @@
 //! What a recording says of the machine and the run.
 
 use crate::build_ids::FileBuildId;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 
 /// What is known of the run; what the recording does not say is `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,18 +36,7 @@ pub struct Info {
     /// Groups of events: the leader's index, and how many belong to it.
     pub groups: Vec<(u32, u32)>,
     /// Files that were mapped, by their contents.
-    pub build_ids: Vec<FileBuildId>,
+    pub build_ids: IndexSet<FileBuildId, FxBuildHasher>,
     /// Sections of the file that this version does not read, by their numbers.
-    pub other_features: Vec<usize>,
-}
-
-impl Info {
-    /// Adds what is not known yet; false where it is.
-    pub fn add_build_id(&mut self, id: FileBuildId) -> bool {
-        let is_new = !self.build_ids.contains(&id);
-        if is_new {
-            self.build_ids.push(id);
-        }
-        is_new
-    }
+    pub other_features: IndexSet<usize, FxBuildHasher>,
 }

@@ -45,6 +45,10 @@ impl Input {
     /// Reads what is there from `offset` on, as much as fits; 0 at the end. In a pipe `offset` must
     /// not lie before what was read.
     pub(crate) fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<usize, Error> {
+        // The kernel's offsets have a sign: what a damaged length points behind is the end, no error.
+        if i64::try_from(offset).is_err() {
+            return Ok(0);
+        }
         loop {
             let read = match self {
                 Self::File(file) => file.read_at(buffer, offset),
@@ -67,7 +71,7 @@ impl Input {
     pub(crate) fn fill_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<usize, Error> {
         let mut filled = 0;
         while filled < buffer.len() {
-            match self.read_at(offset + filled as u64, &mut buffer[filled..])? {
+            match self.read_at(offset.saturating_add(filled as u64), &mut buffer[filled..])? {
                 0 => break,
                 count => filled += count,
             }

@@ -13,12 +13,13 @@
 //! The format is described in the kernel's tools/perf/Documentation/perf.data-file-format.txt. A
 //! recording is read once from its beginning to its end with memory for two rounds of records;
 //! only one without rounds has to be held as a whole, since nothing says before its end what may
-//! still come earlier.
+//! still come earlier. What a damaged or hostile one can cost is bounded.
 #![forbid(unsafe_code)]
 
 mod assembler;
 mod attributes;
 mod build_ids;
+mod decoding;
 mod encode;
 mod error;
 mod event_names;
@@ -29,8 +30,11 @@ mod group_values;
 mod header;
 mod info;
 mod input;
+mod intake;
+mod off_cpu;
 mod reader;
 mod rounds;
+mod told;
 mod unpack;
 mod user_record;
 mod writer;

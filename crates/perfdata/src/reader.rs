@@ -1,19 +1,17 @@
 //! Reads a recording from its beginning to its end and gives out its events in the order of time.
 
-use crate::assembler::{Assembler, Chunks, Next, Place};
-use crate::build_ids;
+use crate::assembler::{Assembler, Next, Place};
+use crate::attributes;
 use crate::error::Error;
-use crate::event_table::{CALLCHAIN, EventTable, RecordedEvent, STACK_USER};
+use crate::event_table::{CALLCHAIN, RecordedEvent, STACK_USER};
 use crate::features;
-use crate::group_values::GroupValues;
 use crate::header::{self, HEAD, Header};
 use crate::info::Info;
 use crate::input::{Input, Section};
-use crate::rounds::Rounds;
-use crate::unpack::Unpacker;
-use crate::{attributes, user_record as kind};
-use model::{Event, Losses, SampleLoss, text};
-use records::{ByteOrder, Decoded, Header as RecordHeader, decode, to_native, to_native_header};
+use crate::intake::{Intake, Then};
+use crate::off_cpu;
+use crate::user_record as kind;
+use model::{Event, Losses};
 
 /// Whether bytes begin as a recording of perf does; sixteen are enough.
 pub fn is_perf_data(head: &[u8]) -> bool {
@@ -23,27 +21,14 @@ pub fn is_perf_data(head: &[u8]) -> bool {
 /// A recording that is being read.
 pub struct Reader {
     input: Input,
-    order: ByteOrder,
     /// Where the next bytes are to be read from, and where the records end.
     position: u64,
     end: Option<u64>,
     file_ends_early: bool,
     assembler: Assembler,
-    state: State,
-}
-
-/// What records are handled with.
-struct State {
-    order: ByteOrder,
-    info: Info,
-    table: EventTable,
-    chunks: Chunks,
-    rounds: Rounds,
-    unpacker: Unpacker,
-    unpacked: Assembler,
-    values: GroupValues,
-    losses: Losses,
-    trace_bytes: u64,
+    /// The record that the events begin with.
+    first: Option<Place>,
+    intake: Intake,
 }
 
 /// How a recording ended.
@@ -66,18 +51,6 @@ pub struct Damage {
     pub what: &'static str,
 }
 
-/// Bytes of a record's header.
-const HEADER: usize = 8;
-
-/// What has to happen after a record.
-enum Then {
-    GoOn,
-    /// So many bytes follow that are no records.
-    Skip(u64),
-    /// Nothing after it can be read.
-    Stop(&'static str),
-}
-
 impl Reader {
     /// Reads what comes before the events: a file's header and sections, and perf's own records up to
     /// the first of the kernel's, which in a pipe say the same.
@@ -87,70 +60,66 @@ impl Reader {
             Header::Pipe { order } => order,
             Header::File(header) => header.order,
         };
-        let mut state = State {
-            order,
-            info: Info::default(),
-            table: EventTable::new(order),
-            chunks: Chunks::default(),
-            rounds: Rounds::default(),
-            unpacker: Unpacker::default(),
-            unpacked: Assembler::new(order),
-            values: GroupValues::default(),
-            losses: Losses::default(),
-            trace_bytes: 0,
-        };
+        let mut intake = Intake::new(order);
         let (mut position, mut end, mut file_ends_early) = (HEAD as u64, None, false);
         if let Header::File(header) = header {
             if header.features().any(|feature| feature == features::DIR_FORMAT) {
                 return Err(Error::Unsupported("it is part of a folder that `perf record --threads` wrote"));
             }
             for event in attributes::of_file(&mut input, &header)? {
-                state.table.add(event);
+                if !intake.table.add(event) {
+                    return Err(Error::Unsupported("it has more than 65,536 events"));
+                }
             }
             let len = input.len()?.unwrap_or(u64::MAX);
             // A recorder that was killed has not said how much it wrote.
             let size = if header.data.size == 0 { len.saturating_sub(header.data.offset) } else { header.data.size };
             let data = Section { size, ..header.data };
             if header.data.size > 0 {
-                features::of_file(&mut input, &header, data, &mut state.info, &mut state.table);
+                features::of_file(&mut input, &header, data, &mut intake.info, &mut intake.table);
             }
             file_ends_early = data.end() > len;
-            (position, end) = (data.offset, Some(data.end().min(len)));
+            (position, end) = (data.offset.min(len), Some(data.end().min(len)));
         }
-        let mut reader = Self { input, order, position, end, file_ends_early, assembler: Assembler::new(order), state };
+        let assembler = Assembler::new(order);
+        let mut reader = Self { input, position, end, file_ends_early, assembler, first: None, intake };
         reader.prologue()?;
         Ok(reader)
     }
 
     /// What the recording says of the machine and the run; in a pipe, what it has said so far.
     pub fn info(&self) -> &Info {
-        &self.state.info
+        &self.intake.info
     }
 
     /// The events, by [`EventId`](model::EventId); in a pipe, those that were named so far.
     pub fn events(&self) -> &[RecordedEvent] {
-        &self.state.table.events
+        &self.intake.table.events
     }
 
     /// Whether samples have callchains, or copied stacks.
     pub fn has_callchains(&self) -> bool {
-        self.events().iter().any(|event| event.attribute.sample_type & (CALLCHAIN | STACK_USER) != 0)
+        let has = |event: &RecordedEvent| {
+            event.attribute.sample_type & (CALLCHAIN | STACK_USER) != 0 || off_cpu::is_raw(event)
+        };
+        self.events().iter().any(has)
     }
 
     /// Gives out all events. What is damaged ends it; everything before that is given out.
     pub fn read(&mut self, mut sink: impl FnMut(&Event<'_>)) -> Result<Outcome, Error> {
         let sink: &mut dyn FnMut(&Event<'_>) = &mut sink;
         let damage = loop {
-            match self.assembler.next(&mut self.state.chunks) {
-                Next::Record(place) => match self.state.take(place, sink) {
+            let next = match self.first.take() {
+                Some(place) => Next::Record(place),
+                None => self.assembler.next(&mut self.intake.chunks),
+            };
+            match next {
+                Next::Record(place) => match self.intake.take(place, sink) {
                     Then::GoOn => {}
-                    Then::Skip(bytes) => self.position += self.assembler.skip(bytes),
-                    Then::Stop(what) => {
-                        self.assembler.put_back(place);
-                        break Some(self.damage(what));
-                    }
+                    Then::Skip(bytes) => self.skip(bytes),
+                    Then::Stop(what) => break Some(self.damage(u64::from(place.bytes), what)),
                 },
-                Next::Damaged => break Some(self.damage("a record states a size that none has")),
+                Next::Damaged => break Some(self.damage(0, "a record states a size that none has")),
                 Next::More => {
                     if !self.fill()? {
                         break self.damage_at_end();
@@ -158,13 +127,8 @@ impl Reader {
                 }
             }
         };
-        let State { chunks, rounds, table, values, losses, .. } = &mut self.state;
-        rounds.finish(|place| {
-            give_out(chunks.record(place), table, values, losses, sink);
-            chunks.done(place);
-        });
-        losses.add(SampleLoss::OutOfOrder, rounds.late);
-        Ok(Outcome { damage, losses: std::mem::take(losses), trace_bytes: self.state.trace_bytes })
+        let (losses, trace_bytes) = self.intake.finish(sink);
+        Ok(Outcome { damage, losses, trace_bytes })
     }
 
     /// Goes back to where the events begin, so that they can be read once more. What a pipe has given
@@ -175,25 +139,18 @@ impl Reader {
 
     fn prologue(&mut self) -> Result<(), Error> {
         loop {
-            match self.assembler.next(&mut self.state.chunks) {
+            match self.assembler.next(&mut self.intake.chunks) {
                 Next::Record(place) => {
-                    let first = self.state.chunks.record(place)[0];
-                    let header = RecordHeader::of(match self.order {
-                        ByteOrder::Native => first,
-                        ByteOrder::Swapped => to_native_header(first),
-                    });
-                    if header.kind < kind::FIRST || header.kind == kind::COMPRESSED || header.kind == kind::COMPRESSED2
-                    {
-                        self.assembler.put_back(place);
+                    let kind = self.intake.header_of(place).kind;
+                    if kind < kind::FIRST || matches!(kind, kind::COMPRESSED | kind::COMPRESSED2) {
+                        self.first = Some(place);
                         return Ok(());
                     }
-                    match self.state.take(place, &mut |_| {}) {
+                    match self.intake.take(place, &mut |_| {}) {
                         Then::GoOn => {}
-                        Then::Skip(bytes) => self.position += self.assembler.skip(bytes),
-                        Then::Stop(_) => {
-                            self.assembler.put_back(place);
-                            return Ok(());
-                        }
+                        Then::Skip(bytes) => self.skip(bytes),
+                        // Only a compressed record can stop it, and that is read with the events.
+                        Then::Stop(_) => return Ok(()),
                     }
                 }
                 Next::Damaged => return Ok(()),
@@ -208,7 +165,7 @@ impl Reader {
 
     /// Reads more bytes; false at the end.
     fn fill(&mut self) -> Result<bool, Error> {
-        let room = self.assembler.room(&mut self.state.chunks);
+        let room = self.assembler.room(&mut self.intake.chunks);
         let left = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.position));
         let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(room.len());
         let count = if wanted == 0 { 0 } else { self.input.read_at(self.position, &mut room[..wanted])? };
@@ -217,187 +174,23 @@ impl Reader {
         Ok(count > 0)
     }
 
-    fn damage(&self, what: &'static str) -> Damage {
-        Damage { offset: self.position - self.assembler.rest() as u64, what }
+    /// Passes over bytes that are no records.
+    fn skip(&mut self, bytes: u64) {
+        self.position = self.position.saturating_add(self.assembler.skip(bytes));
+    }
+
+    /// What is damaged begins so many bytes before what comes next.
+    fn damage(&self, before: u64, what: &'static str) -> Damage {
+        Damage { offset: self.position.saturating_sub(self.assembler.rest() as u64 + before), what }
     }
 
     fn damage_at_end(&self) -> Option<Damage> {
         if self.assembler.rest() > 0 {
-            Some(self.damage("the last record is cut"))
-        } else if self.state.unpacked.rest() > 0 {
-            Some(self.damage("the last compressed record is cut"))
+            Some(self.damage(0, "the last record is cut"))
+        } else if self.intake.is_within_a_record() {
+            Some(self.damage(0, "the last compressed record is cut"))
         } else {
-            self.file_ends_early.then(|| self.damage("the file ends before its records do"))
+            self.file_ends_early.then(|| self.damage(0, "the file ends before its records do"))
         }
-    }
-}
-
-impl State {
-    /// Handles one record of the file itself.
-    fn take(&mut self, place: Place, sink: &mut dyn FnMut(&Event<'_>)) -> Then {
-        let first = self.chunks.record(place)[0];
-        let first = if self.order == ByteOrder::Native { first } else { to_native_header(first) };
-        let header = RecordHeader::of(first);
-        if header.kind < kind::FIRST {
-            self.from_kernel(place, sink);
-            return Then::GoOn;
-        }
-        let (order, body) = (self.order, &self.chunks.bytes(place)[HEADER..]);
-        match header.kind {
-            kind::COMPRESSED => self.unpacker.begin(body),
-            kind::COMPRESSED2 => {
-                let size = order.u64_at(body, 0).and_then(|size| usize::try_from(size).ok());
-                let Some(packed) = size.and_then(|size| body.get(8..)?.get(..size)) else {
-                    return Then::Stop("a compressed record is longer than itself");
-                };
-                self.unpacker.begin(packed);
-            }
-            kind::FINISHED_ROUND => {
-                let Self { chunks, rounds, table, values, losses, .. } = self;
-                rounds.finish_round(|place| {
-                    give_out(chunks.record(place), table, values, losses, sink);
-                    chunks.done(place);
-                });
-                return Then::GoOn;
-            }
-            kind::HEADER_TRACING_DATA => {
-                let size = order.u32_at(body, 0).unwrap_or(0);
-                return Then::Skip(u64::from(size).next_multiple_of(8));
-            }
-            kind::AUXTRACE => {
-                let size = order.u64_at(body, 0).unwrap_or(0);
-                self.trace_bytes = self.trace_bytes.saturating_add(size);
-                return Then::Skip(size);
-            }
-            _ => {
-                tells(header, body, order, &mut self.info, &mut self.table, &mut self.losses);
-                return Then::GoOn;
-            }
-        }
-        self.unpack(sink)
-    }
-
-    /// Handles the records of a compressed one.
-    fn unpack(&mut self, sink: &mut dyn FnMut(&Event<'_>)) -> Then {
-        loop {
-            loop {
-                match self.unpacked.next(&mut self.chunks) {
-                    Next::Record(place) => match self.take_unpacked(place, sink) {
-                        Then::GoOn => {}
-                        other => return other,
-                    },
-                    Next::More => break,
-                    Next::Damaged => return Then::Stop("a compressed record states a size that none has"),
-                }
-            }
-            match self.unpacker.go_on(&mut self.unpacked, &mut self.chunks) {
-                Ok(true) => {}
-                // What came out last is still to be cut into records.
-                Ok(false) if self.unpacked.rest() < 8 => return Then::GoOn,
-                Ok(false) => match self.unpacked.next(&mut self.chunks) {
-                    Next::Record(place) => self.unpacked.put_back(place),
-                    Next::More => return Then::GoOn,
-                    Next::Damaged => return Then::Stop("a compressed record states a size that none has"),
-                },
-                Err(_) => return Then::Stop("a compressed record cannot be unpacked"),
-            }
-        }
-    }
-
-    fn take_unpacked(&mut self, place: Place, sink: &mut dyn FnMut(&Event<'_>)) -> Then {
-        let first = self.chunks.record(place)[0];
-        let first = if self.order == ByteOrder::Native { first } else { to_native_header(first) };
-        match RecordHeader::of(first).kind {
-            kind::COMPRESSED | kind::COMPRESSED2 | kind::AUXTRACE | kind::HEADER_TRACING_DATA => {
-                Then::Stop("a compressed record holds what none can hold")
-            }
-            _ => self.take(place, sink),
-        }
-    }
-
-    /// Puts a record of the kernel's into its place; one without a time is given out at once.
-    fn from_kernel(&mut self, place: Place, sink: &mut dyn FnMut(&Event<'_>)) {
-        let Self { chunks, rounds, table, values, losses, .. } = self;
-        if self.order == ByteOrder::Swapped {
-            let layout = |record: &[u64]| table.layout_of(record).copied().unwrap_or_default();
-            if to_native(chunks.record_mut(place), layout).is_none() {
-                losses.add(SampleLoss::Damaged, 1);
-                return;
-            }
-        }
-        match table.time_of(chunks.record(place)) {
-            Some(time) => {
-                chunks.keep(place);
-                rounds.add(time, place);
-            }
-            None => give_out(chunks.record(place), table, values, losses, sink),
-        }
-    }
-}
-
-/// Decodes a record that is next in time.
-fn give_out(
-    record: &[u64],
-    table: &EventTable,
-    values: &mut GroupValues,
-    losses: &mut Losses,
-    sink: &mut dyn FnMut(&Event<'_>),
-) {
-    let Some(layout) = table.layout_of(record) else { return losses.add(SampleLoss::UnknownRecord, 1) };
-    match decode(record, layout, |id| table.event_of(id)) {
-        Decoded::Event(event) => {
-            let is_sample = matches!(event.body, model::Body::Sample(_));
-            if !(is_sample && values.split(record, layout, &event, table, sink)) {
-                sink(&event);
-            }
-        }
-        Decoded::Ignored => {}
-        Decoded::Unknown => losses.add(SampleLoss::UnknownRecord, 1),
-        Decoded::Damaged => losses.add(SampleLoss::Damaged, 1),
-    }
-}
-
-/// A record by which perf tells something of the run.
-fn tells(
-    header: RecordHeader,
-    body: &[u8],
-    order: ByteOrder,
-    info: &mut Info,
-    table: &mut EventTable,
-    losses: &mut Losses,
-) {
-    let string = |at: usize| text::from_bytes(text::until_nul(body.get(at..).unwrap_or_default())).into_owned();
-    match header.kind {
-        kind::HEADER_ATTR => match attributes::of_record(body, order) {
-            Some(event) => table.add(event),
-            None => losses.add(SampleLoss::Damaged, 1),
-        },
-        kind::HEADER_EVENT_TYPE => {
-            const TRACEPOINT: u32 = 2;
-            let config = order.u64_at(body, 0).unwrap_or(0);
-            let of = |event: &RecordedEvent| event.attribute.kind == TRACEPOINT && event.attribute.config == config;
-            if let Some(index) = table.events.iter().position(of) {
-                table.set_name(index, string(8));
-            }
-        }
-        kind::HEADER_BUILD_ID => {
-            if let Some(id) = build_ids::of_record(header.misc, body) {
-                info.add_build_id(id);
-            }
-        }
-        kind::EVENT_UPDATE => {
-            if let (Some(kind::UPDATE_NAME), Some(id)) = (order.u64_at(body, 0), order.u64_at(body, 8)) {
-                table.set_name_of_id(id, string(16));
-            }
-        }
-        kind::HEADER_FEATURE => {
-            let feature = order.u64_at(body, 0).and_then(|feature| usize::try_from(feature).ok());
-            if let Some(feature) = feature {
-                features::one(feature, body.get(8..).unwrap_or_default(), order, info, table);
-            }
-        }
-        kind::FINISHED_INIT => {}
-        known if known <= kind::LAST => {}
-        _ => losses.add(SampleLoss::UnknownRecord, 1),
     }
 }

@@ -22,6 +22,11 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
+    /// Bytes that are held to sort by.
+    pub(crate) fn held(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>()
+    }
+
     /// One more record.
     pub(crate) fn add(&mut self, time: u64, place: Place) {
         self.latest = self.latest.max(time);

@@ -9,13 +9,16 @@
 use crate::FileBuildId;
 use crate::encode::{self, Encoder, UserStack, id_of, kept_fields};
 use crate::error::Error;
-use crate::event_table::RecordedEvent;
+use crate::event_table::{CALLCHAIN, CPU, RecordedEvent, TID, TIME};
 use crate::feature_text::{self, Compression};
+use crate::features;
 use crate::info::Info;
+use crate::off_cpu;
 use crate::user_record as kind;
 use model::{Event, Time};
 use records::{Attribute, flag};
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::time::{Duration, Instant};
 use zstd::stream::raw::{Encoder as Zstd, InBuffer, Operation as _, OutBuffer};
@@ -43,6 +46,8 @@ pub struct Writer {
     told_at: Instant,
     first_and_last: Option<(u64, u64)>,
     sizes: (u64, u64),
+    /// Whether a write has failed: what it was to write is missing.
+    broken: bool,
 }
 
 /// Records are collected up to so many bytes: much less than what perf unpacks at once.
@@ -60,7 +65,11 @@ impl Writer {
     /// Writes what comes before the records. `events` are those of the source; their ids are given
     /// out anew, and of their fields those are kept that [`Writer::event`] writes.
     pub fn create(file: File, events: &[RecordedEvent], info: Info, options: WriteOptions) -> Result<Self, Error> {
-        let events: Vec<RecordedEvent> = events.iter().enumerate().map(|(index, event)| kept(index, event)).collect();
+        let events: Vec<RecordedEvent> = {
+            // Records of other kinds have the fields of the first event's, whose times are as good.
+            let common = events.iter().fold(0, |all, event| all | event.attribute.sample_type) & (TID | TIME | CPU);
+            events.iter().enumerate().map(|(index, event)| kept(index, event, common)).collect()
+        };
         let data_start = HEADER + 8 * events.len() as u64 + ENTRY * events.len() as u64;
         let zstd = options.compression.map(Zstd::new).transpose().map_err(Error::Write)?;
         let mut writer = Self {
@@ -77,8 +86,8 @@ impl Writer {
             told_at: Instant::now(),
             first_and_last: None,
             sizes: (0, 0),
+            broken: false,
         };
-        writer.tell(&[])?;
         let mut front = Vec::new();
         for (index, event) in writer.events.iter().enumerate() {
             debug_assert_eq!(event.ids, [id_of(index)]);
@@ -89,10 +98,14 @@ impl Writer {
             front.extend((HEADER + 8 * index as u64).to_ne_bytes());
             front.extend(8u64.to_ne_bytes());
         }
+        // The header comes last: a file that has it can be read.
         writer.file.write_all_at(&front, HEADER).map_err(Error::Write)?;
+        writer.tell(&[])?;
         let told = feature_text::all(&writer.info, &writer.events, writer.compression(), None);
         for (feature, text) in told {
-            writer.put_feature(feature, &text);
+            if !writer.put_feature(feature, &text) && feature == features::EVENT_DESC {
+                writer.put_names();
+            }
         }
         for id in std::mem::take(&mut writer.info.build_ids) {
             writer.build_id(id);
@@ -102,7 +115,8 @@ impl Writer {
     }
 
     /// Writes one event. Events come in the order of their times. `user` is what the user's part of a
-    /// sample's stack was unwound to; without it, the callchain is written as it is.
+    /// sample's stack was unwound to; without it, the callchain is written as it is. After an error
+    /// nothing more can be written, but what was written before can be read.
     pub fn event(&mut self, event: &Event<'_>, user: Option<UserStack<'_>>) -> Result<(), Error> {
         if let (model::Body::Sample(_), Some(time)) = (&event.body, event.time.map(Time::as_ns)) {
             let (first, _) = *self.first_and_last.get_or_insert((time, time));
@@ -116,7 +130,7 @@ impl Writer {
     /// The contents of a file that was mapped.
     pub fn build_id(&mut self, id: FileBuildId) {
         let record = encode::build_id(&id.path, &id.build_id, id.kernel);
-        if self.info.add_build_id(id) {
+        if self.info.build_ids.insert(id) {
             self.pending.extend(record);
         }
     }
@@ -160,20 +174,50 @@ impl Writer {
         self.zstd.as_ref().map(|_| Compression { level: self.level, batch: 4 * BATCH as u32 })
     }
 
-    fn put_feature(&mut self, feature: usize, text: &[u8]) {
+    /// Says a section's contents as a record. False where none can hold them: then they stand behind
+    /// the data only.
+    fn put_feature(&mut self, feature: usize, text: &[u8]) -> bool {
         let size = (8 + 8 + text.len()).next_multiple_of(8);
-        // What no record holds stands behind the data only.
-        let Ok(_) = u16::try_from(size) else { return };
+        if u16::try_from(size).is_err() {
+            return false;
+        }
         let start = self.pending.len();
         self.pending.extend(encode::header(kind::HEADER_FEATURE, 0, size).to_ne_bytes());
         self.pending.extend((feature as u64).to_ne_bytes());
         self.pending.extend_from_slice(text);
         self.pending.resize(start + size, 0);
+        true
+    }
+
+    /// The names of events that are too many for one record.
+    fn put_names(&mut self) {
+        const LONGEST_NAME: usize = 4095;
+        for (index, event) in self.events.iter().enumerate() {
+            let name = event.description.name.as_bytes();
+            let name = &name[..name.len().min(LONGEST_NAME)];
+            let start = self.pending.len();
+            let size = (8 + 8 + 8 + name.len() + 1).next_multiple_of(8);
+            for word in [encode::header(kind::EVENT_UPDATE, 0, size), kind::UPDATE_NAME, id_of(index)] {
+                self.pending.extend(word.to_ne_bytes());
+            }
+            self.pending.extend_from_slice(name);
+            self.pending.resize(start + size, 0);
+        }
     }
 
     /// Writes what is pending, as it is or compressed, and says that a round ends here: what
     /// follows is not earlier.
     fn write_round(&mut self) -> Result<(), Error> {
+        if self.broken {
+            return Err(Error::Write(io::Error::other("what came before could not be written")));
+        }
+        self.broken = true;
+        self.write_pending()?;
+        self.broken = false;
+        Ok(())
+    }
+
+    fn write_pending(&mut self) -> Result<(), Error> {
         if !self.pending.is_empty() {
             if self.zstd.is_some() {
                 self.write_packed()?
@@ -198,8 +242,15 @@ impl Writer {
     /// One stream through all records, given out whole at the end of each batch.
     fn write_packed(&mut self) -> Result<(), Error> {
         let pending = std::mem::take(&mut self.pending);
+        pending.chunks(2 * BATCH).try_for_each(|piece| self.write_piece(piece))?;
+        self.pending = pending;
+        self.pending.clear();
+        Ok(())
+    }
+
+    fn write_piece(&mut self, pending: &[u8]) -> Result<(), Error> {
         self.sizes.0 += pending.len() as u64;
-        let mut input = InBuffer::around(&pending);
+        let mut input = InBuffer::around(pending);
         let mut ended = false;
         while !ended {
             let Some(zstd) = &mut self.zstd else { break };
@@ -222,8 +273,6 @@ impl Writer {
             }
             self.packed = packed;
         }
-        self.pending = pending;
-        self.pending.clear();
         Ok(())
     }
 
@@ -261,10 +310,12 @@ impl Writer {
 const BRANCH_HW_INDEX: u64 = 1 << 17;
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
-/// The event as it stands in the file that is written.
-fn kept(index: usize, event: &RecordedEvent) -> RecordedEvent {
+/// The event as it stands in the file that is written; `common` are fields that all have.
+fn kept(index: usize, event: &RecordedEvent, common: u64) -> RecordedEvent {
+    // The callchain that stands in raw bytes is written as one.
+    let unwrapped = if off_cpu::is_raw(event) { CALLCHAIN } else { 0 };
     let attribute = Attribute {
-        sample_type: kept_fields(event.attribute.sample_type),
+        sample_type: kept_fields(event.attribute.sample_type | unwrapped | common),
         read_format: 0,
         branch_sample_type: event.attribute.branch_sample_type & !(BRANCH_HW_INDEX | BRANCH_COUNTERS),
         // Whatever was left out of the callchain has come out of the copied stack.

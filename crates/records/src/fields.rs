@@ -25,6 +25,11 @@ impl<'a> Fields<'a> {
         let (pid, tid) = self.halves()?;
         Some(TaskIds::new(pid, tid))
     }
+    /// A CPU, which perf's own records do not always know and then say by all bits.
+    pub(crate) fn cpu(&mut self) -> Option<Option<Cpu>> {
+        let (cpu, _) = self.halves()?;
+        Some((cpu != u32::MAX).then_some(Cpu(cpu)))
+    }
     pub(crate) fn words(&mut self, count: u64) -> Option<&'a [u64]> {
         let (words, rest) = self.rest.split_at_checked(usize::try_from(count).ok()?)?;
         self.rest = rest;
@@ -89,7 +94,7 @@ pub(crate) fn split_sample_id<'a>(body: &'a [u64], layout: &Layout) -> Option<(&
         fields.word()?;
     }
     if layout.has(sys::PERF_SAMPLE_CPU) {
-        common.cpu = Some(Cpu(fields.halves()?.0));
+        common.cpu = fields.cpu()?;
     }
     if layout.has(sys::PERF_SAMPLE_IDENTIFIER) {
         common.id = Some(fields.word()?);

@@ -3,10 +3,10 @@
 //! perf_event_open(2), "Sampling"; every read is checked against the record's own size.
 
 use crate::attribute::{Attribute, flag};
-use crate::fields::{Fields, SampleId, halves};
+use crate::fields::{Fields, SampleId};
 use crate::registers::RegisterSet;
-use crate::{sample_read, side_band, stack_end};
-use model::{Address, Body, BranchStack, Callchain, Context, Cpu, Event, EventId, Sample, Time, UserState};
+use crate::{sample_raw, sample_read, side_band, stack_end};
+use model::{Address, Body, BranchStack, Callchain, Context, Event, EventId, Sample, Time, UserState};
 use perf_event_open_sys::bindings as sys;
 
 /// What a record's fields depend on: the attribute of the event that wrote it.
@@ -145,9 +145,7 @@ fn sample<'a>(
         callchain = Some(Callchain::new(fields.words(count)?));
     }
     if layout.has(sys::PERF_SAMPLE_RAW) {
-        // A 32-bit size stands before the bytes, and both together fill whole words.
-        let size = halves(*fields.rest.first()?).0;
-        fields.words((4 + u64::from(size)).div_ceil(8))?;
+        sample_raw::take(&mut fields)?;
     }
     if layout.has(sys::PERF_SAMPLE_BRANCH_STACK) {
         let count = fields.word()?;
@@ -232,7 +230,7 @@ pub(crate) fn until_read<'a>(fields: &mut Fields<'a>, layout: &Layout) -> Option
         fields.word()?;
     }
     if layout.has(sys::PERF_SAMPLE_CPU) {
-        common.cpu = Some(Cpu(fields.halves()?.0));
+        common.cpu = fields.cpu()?;
     }
     if layout.has(sys::PERF_SAMPLE_PERIOD) {
         start.period = fields.word()?;
@@ -245,7 +243,7 @@ mod tests {
     use super::*;
     use crate::registers;
     use model::{
-        Branch, FileIdentity, FileOffset, Inode, Lost, TaskIds, Throttle, UserRegisters, context_words as context,
+        Branch, Cpu, FileIdentity, FileOffset, Inode, Lost, TaskIds, Throttle, UserRegisters, context_words as context,
         id::Id as _,
     };
 

@@ -4,7 +4,7 @@
 
 use crate::fields::{Fields, halves};
 use crate::record::{Header, Layout, until_read};
-use crate::sample_read;
+use crate::{sample_raw, sample_read};
 use perf_event_open_sys::bindings as sys;
 
 /// Turns a whole record, header included. `layout_of` gives the layout of the event that an already
@@ -63,7 +63,6 @@ fn side_band(header: Header, body: &mut [u64]) -> Option<()> {
 }
 
 fn sample(body: &mut [u64], layout: &Layout) -> Option<()> {
-    let mut at = 0;
     let fields = [
         (sys::PERF_SAMPLE_IDENTIFIER, false),
         (sys::PERF_SAMPLE_IP, false),
@@ -74,12 +73,11 @@ fn sample(body: &mut [u64], layout: &Layout) -> Option<()> {
         (sys::PERF_SAMPLE_STREAM_ID, false),
         (sys::PERF_SAMPLE_CPU, true),
     ];
-    for (_, is_pair) in fields.into_iter().filter(|(bit, _)| layout.has(*bit)) {
+    for (at, (_, is_pair)) in fields.into_iter().filter(|(bit, _)| layout.has(*bit)).enumerate() {
         let word = body.get_mut(at)?;
         if is_pair {
             turn_pair(word);
         }
-        at += 1;
     }
     // How long what follows is, the turned words say.
     let mut rest = Fields { rest: body };
@@ -93,24 +91,29 @@ fn sample(body: &mut [u64], layout: &Layout) -> Option<()> {
     }
     if layout.has(sys::PERF_SAMPLE_RAW) {
         let at = body.len() - rest.rest.len();
-        let size_word = body.get_mut(at)?;
-        turn_pair(size_word);
-        let words = (4 + u64::from(halves(*size_word).0)).div_ceil(8);
-        let raw = body.get_mut(at..at.checked_add(usize::try_from(words).ok()?)?)?;
-        let size = halves(raw[0]).0;
-        raw.iter_mut().for_each(turn_bytes);
+        turn_pair(body.get_mut(at)?);
+        rest = Fields { rest: &body[at..] };
+        sample_raw::take(&mut rest)?;
+        let end = body.len() - rest.rest.len();
         // The size is a number before the bytes.
-        let mut first = raw[0].to_ne_bytes();
-        first[..4].copy_from_slice(&size.to_ne_bytes());
-        raw[0] = u64::from_ne_bytes(first);
-        rest = Fields { rest: body.get(at + words as usize..)? };
+        let size = halves(body[at]).0;
+        turn_pair(&mut body[at]);
+        body[at..end].iter_mut().for_each(turn_bytes);
+        let mut first = body[at].to_ne_bytes();
+        first[..sample_raw::SIZE].copy_from_slice(&size.to_ne_bytes());
+        body[at] = u64::from_ne_bytes(first);
+        rest = Fields { rest: &body[end..] };
     }
     if layout.has(sys::PERF_SAMPLE_BRANCH_STACK) {
         let count = rest.word()?;
         if layout.branch_sample_type & u64::from(sys::PERF_SAMPLE_BRANCH_HW_INDEX) != 0 {
             rest.word()?;
         }
+        let at = body.len() - rest.rest.len();
         rest.words(count.checked_mul(3)?)?;
+        let end = body.len() - rest.rest.len();
+        body[at..end].chunks_exact_mut(3).for_each(|entry| entry[2] = branch_flags(entry[2]));
+        rest = Fields { rest: &body[end..] };
         if layout.branch_sample_type & u64::from(sys::PERF_SAMPLE_BRANCH_COUNTERS) != 0 {
             rest.words(count)?;
         }
@@ -153,6 +156,20 @@ const TRAILER: [(sys::perf_event_sample_format, bool); 6] = [
     (sys::PERF_SAMPLE_IDENTIFIER, false),
 ];
 
+/// The turned flags of a branch, `struct perf_branch_entry`: big-endian compilers lay a bit field out
+/// from the highest bit, each part of it in its own order.
+fn branch_flags(turned: u64) -> u64 {
+    // mispred, predicted, in_tx, abort, cycles, type, spec, new_type, priv
+    const WIDTHS: [u32; 9] = [1, 1, 1, 1, 16, 4, 2, 4, 3];
+    let mut at = 0;
+    let mut flags = 0;
+    for width in WIDTHS {
+        flags |= (turned >> (u64::BITS - at - width) & ((1 << width) - 1)) << at;
+        at += width;
+    }
+    flags
+}
+
 /// A turned word whose two halves are fields of their own.
 fn turn_pair(word: &mut u64) {
     *word = word.rotate_left(32);
@@ -161,4 +178,30 @@ fn turn_pair(word: &mut u64) {
 /// A turned word that holds bytes.
 fn turn_bytes(word: &mut u64) {
     *word = word.swap_bytes();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_bit_field_keep_their_own_order() {
+        // predicted, 0x1234 cycles, type 5, priv 3; from the lowest bit, and from the highest.
+        let from_below = 1 << 1 | 0x1234 << 4 | 5 << 20 | 3 << 30;
+        let from_above = 1 << 62 | 0x1234 << 44 | 5 << 40 | 3 << 31;
+        assert_eq!(branch_flags(from_above), from_below);
+    }
+
+    #[test]
+    fn raw_bytes_stay_bytes() {
+        let layout = Layout { sample_type: u64::from(sys::PERF_SAMPLE_RAW), ..Layout::default() };
+        let raw = [1u8, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+        let bytes = [&12u32.swap_bytes().to_ne_bytes()[..], &raw].concat();
+        let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap());
+        let [a, b, c, d] = sys::PERF_RECORD_SAMPLE.to_ne_bytes();
+        let [e, f] = 24u16.to_ne_bytes();
+        let mut record = [header(u64::from_ne_bytes([a, b, c, d, 0, 0, e, f])), word(0), word(8)];
+        to_native(&mut record, |_| layout).unwrap();
+        assert_eq!(crate::raw_bytes(&record, &layout), Some(&raw[..]));
+    }
 }
