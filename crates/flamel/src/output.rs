@@ -50,7 +50,7 @@ impl Output {
                 };
                 return Err(Failure::usage(anyhow!(
                     "write `{shown}`: {why}; there are {}, or say it with `--format`",
-                    OutputFormat::usual_extensions()
+                    OutputFormat::usual_extensions(OutputFormat::all())
                 )));
             }
         };
@@ -76,6 +76,11 @@ impl Output {
     /// Whether it is a recording, which is written event by event.
     pub fn is_recording(&self) -> bool {
         matches!(self.format, OutputFormat::Recording)
+    }
+
+    /// The name of its format.
+    pub fn format_name(&self) -> &'static str {
+        self.format.name()
     }
 
     /// Where it is.
@@ -140,7 +145,8 @@ impl Output {
 fn several_to_stdout(events: &[EventDescription]) -> Failure {
     let names: Vec<_> = events.iter().map(|event| event.name.as_str()).collect();
     Failure::usage(anyhow!(
-        "write to standard output: there are several events ({}), and room for one",
+        "write to standard output: there are several events ({}), and room for one; choose it with `-e`, or write files \
+         with `-o`",
         names.join(", ")
     ))
 }

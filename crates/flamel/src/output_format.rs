@@ -23,6 +23,11 @@ impl OutputFormat {
         VIEWS.iter().map(Self::View).chain(encoded.map(Self::Encoded)).chain([Self::Recording])
     }
 
+    /// All that a profile, whose addresses have become names, can be written as.
+    pub fn of_profiles() -> impl Iterator<Item = Self> {
+        Self::all().filter(|format| !matches!(format, Self::Recording))
+    }
+
     /// What the user calls it.
     pub fn name(self) -> &'static str {
         match self {
@@ -69,9 +74,9 @@ impl OutputFormat {
         Self::all().map(Self::name).collect::<Vec<_>>().join(", ")
     }
 
-    /// The usual extensions of all, with their dots, for a message.
-    pub fn usual_extensions() -> String {
-        let usual = Self::all().filter_map(|format| format.extensions().first());
+    /// The usual extensions of these, with their dots, for a message.
+    pub fn usual_extensions(of: impl Iterator<Item = Self>) -> String {
+        let usual = of.filter_map(|format| format.extensions().first());
         usual.map(|extension| format!(".{extension}")).collect::<Vec<_>>().join(", ")
     }
 }

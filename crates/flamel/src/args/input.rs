@@ -6,8 +6,8 @@ use std::path::PathBuf;
 /// What is read
 #[derive(Clone, Debug, Args)]
 pub struct InputArgs {
-    /// The file to read: a recording (perf.data) or folded stacks; `-` is standard input
-    #[arg(value_name = "IN")]
+    /// The file to read
+    #[arg(value_name = "IN", help = input_help())]
     pub input: PathBuf,
     /// Only this event, where there are several
     #[arg(short, long, value_name = "EVENT", help_heading = "Recordings")]
@@ -18,6 +18,13 @@ pub struct InputArgs {
     /// How names are found
     #[command(flatten)]
     pub names: NameArgs,
+}
+
+/// Names all formats that are read.
+fn input_help() -> String {
+    let readable = formats::FORMATS.iter().filter(|format| matches!(format.decode, formats::Decode::With(_)));
+    let names: Vec<_> = readable.map(|format| format.name).collect();
+    format!("The file to read: a recording (perf.data), {}; `-` is standard input", names.join(", "))
 }
 
 /// How names are found

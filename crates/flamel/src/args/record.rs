@@ -2,6 +2,7 @@
 
 use super::output::{format_parser, output_help};
 use super::{PictureArgs, parse_duration};
+use crate::output_format::OutputFormat;
 use capture::{AUTO_STACK_BYTES, DWARF_STACK_BYTES, MAX_STACK_BYTES};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
@@ -116,10 +117,10 @@ pub struct RecordArgs {
     pub backend: Backend,
 
     /// Where to write
-    #[arg(short, long, value_name = "OUT", help_heading = "Output", help = output_help() + " [default: flame.svg]")]
+    #[arg(short, long, value_name = "OUT", help_heading = "Output", help = output_help(OutputFormat::all()) + " [default: flame.svg]")]
     pub output: Vec<PathBuf>,
     /// The format of `-o -`, and of files whose name does not say it
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(OutputFormat::all()), help_heading = "Output")]
     pub format: Option<String>,
     /// Compress a recording (.data), with zstd's level, 1 to 22 [default: 3]
     #[arg(

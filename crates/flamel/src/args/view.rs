@@ -2,6 +2,7 @@
 
 use super::output::{format_parser, output_help};
 use super::{InputArgs, PictureArgs};
+use crate::output_format::OutputFormat;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -16,10 +17,10 @@ pub struct GraphArgs {
     #[command(flatten)]
     pub input: InputArgs,
     /// Where to write
-    #[arg(short, long, value_name = "OUT", required = true, help = output_help())]
+    #[arg(short, long, value_name = "OUT", required = true, help_heading = "Output", help = output_help(OutputFormat::of_profiles()))]
     pub output: Vec<PathBuf>,
     /// The format of `-o -`, and of files whose name does not say it
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(OutputFormat::of_profiles()), help_heading = "Output")]
     pub format: Option<String>,
     /// How the picture looks
     #[command(flatten)]
@@ -35,10 +36,10 @@ pub struct ReportArgs {
     #[command(flatten)]
     pub input: InputArgs,
     /// How many functions to show
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 30)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 30, help_heading = "Output")]
     pub top: usize,
     /// Show what the recording says of the machine, the run and its events, instead of functions
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["event", "idle", "top"], help_heading = "Output")]
     pub header: bool,
 }
 
@@ -52,7 +53,7 @@ pub struct FoldArgs {
     #[command(flatten)]
     pub input: InputArgs,
     /// Where to write [default: standard output]
-    #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
+    #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true, help_heading = "Output")]
     pub output: PathBuf,
 }
 
@@ -66,10 +67,10 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub input: InputArgs,
     /// Where to write
-    #[arg(short, long, value_name = "OUT", required = true, help = output_help())]
+    #[arg(short, long, value_name = "OUT", required = true, help_heading = "Output", help = output_help(OutputFormat::all()))]
     pub output: Vec<PathBuf>,
     /// The format of `-o -`, and of files whose name does not say it
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(OutputFormat::all()), help_heading = "Output")]
     pub format: Option<String>,
     /// Compress a recording (.data), with zstd's level, 1 to 22 [default: 3]
     #[arg(
@@ -79,7 +80,8 @@ pub struct ConvertArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "3",
-        value_parser = clap::value_parser!(i32).range(1..=22)
+        value_parser = clap::value_parser!(i32).range(1..=22),
+        help_heading = "Output"
     )]
     pub compress: Option<i32>,
     /// How a picture looks
@@ -99,12 +101,12 @@ pub struct ScriptArgs {
     pub input: InputArgs,
     /// Which fields: comm, pid, tid, cpu, time, event, period, ip, sym, symoff, dso, addr, brstack; with
     /// `+` or `-` before it, one more or less than usual
-    #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true)]
+    #[arg(short = 'F', long, value_name = "FIELDS", allow_hyphen_values = true, help_heading = "Output")]
     pub fields: Option<String>,
     /// Times in nanoseconds
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub ns: bool,
     /// The most frames of a callchain, as many as `perf script` shows; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 127)]
+    #[arg(long, value_name = "N", default_value_t = 127, help_heading = "Output")]
     pub max_stack: usize,
 }

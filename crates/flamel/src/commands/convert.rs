@@ -1,7 +1,7 @@
 //! `flamel convert`: what is in a file, in another format.
 
 use super::input::{self, Input};
-use super::recorder::Recorder;
+use super::recorder::{Recorder, write_options};
 use super::recording::{Recording, symbol_options};
 use super::{draw, summary};
 use crate::args::ConvertArgs;
@@ -16,9 +16,16 @@ use std::process::ExitCode;
 pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     let outputs = Output::all(&args.output, args.format.as_deref())?;
     let (recordings, outputs): (Vec<Output>, Vec<Output>) = outputs.into_iter().partition(Output::is_recording);
+    let options = write_options(args.compress, &recordings)?;
+    if let (Some(event), [recording, ..]) = (&args.input.event, &recordings[..]) {
+        let shown = recording.path().display();
+        return Err(Failure::usage(anyhow!(
+            "write `{shown}`: `-e {event}`: a recording is written with all its events"
+        )));
+    }
     let name = input::name(&args.input.input);
     let profile = match input::open(&args.input.input)? {
-        Input::Recording(recording) => convert(*recording, &recordings, args)?,
+        Input::Recording(recording) => convert(*recording, &recordings, options, args)?,
         Input::Profile(_) if !recordings.is_empty() => {
             return Err(Failure::usage(anyhow!(
                 "write `{}`: a recording holds addresses, of which {name} has none; it can become a picture or another \
@@ -42,13 +49,17 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Writes the recordings, stacks unwound, and gives the profile.
-fn convert(mut recording: Recording, to: &[Output], args: &ConvertArgs) -> Result<Profile, Failure> {
-    if to.iter().any(|output| input::is_same_file(output.path(), &args.input.input)) {
-        let shown = args.input.input.display();
+fn convert(
+    mut recording: Recording,
+    to: &[Output],
+    options: WriteOptions,
+    args: &ConvertArgs,
+) -> Result<Profile, Failure> {
+    if let Some(same) = to.iter().find(|output| input::is_same_file(output.path(), &args.input.input)) {
+        let shown = same.path().display();
         return Err(Failure::usage(anyhow!("write `{shown}`: it is what is being read; give another name")));
     }
     let mut resolver = recording.resolver(&args.input, Detail::Counts)?;
-    let options = WriteOptions { compression: args.compress };
     let create =
         |output: &Output| Recorder::create(output.path(), recording.events(), recording.info().clone(), options);
     let mut recorders = to.iter().map(create).collect::<Result<Vec<_>, _>>()?;

@@ -4,12 +4,18 @@ use super::{draw, input, summary};
 use crate::args::GraphArgs;
 use crate::failure::Failure;
 use crate::output::Output;
+use anyhow::anyhow;
 use std::process::ExitCode;
 
 /// Reads, draws.
 pub fn run(args: &GraphArgs) -> Result<ExitCode, Failure> {
     let outputs = Output::all(&args.output, args.format.as_deref())?;
+    if let Some(recording) = outputs.iter().find(|output| output.is_recording()) {
+        let shown = recording.path().display();
+        return Err(Failure::usage(anyhow!("write `{shown}`: a recording is no picture; `flamel convert` writes one")));
+    }
     let (profile, events) = input::read(&args.input)?;
+    events.iter().for_each(|&event| summary::missing(&profile, event));
     for output in outputs {
         let files = output.write(&profile, &events, &|format, profile, event, out| {
             draw::write(format, profile, event, &args.picture, out)

@@ -107,16 +107,25 @@ pub fn read(args: &InputArgs) -> Result<(Profile, Vec<EventId>), Failure> {
     Ok((profile, events))
 }
 
+/// Refuses an event that is not among those that the input has.
+pub fn check_event<'a>(args: &InputArgs, known: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
+    let known: Vec<&str> = known.collect();
+    match args.event.as_deref() {
+        Some(wanted) if !known.contains(&wanted) => {
+            let (name, known) = (name(&args.input), known.join(", "));
+            Err(Failure::usage(anyhow!("{name} holds no event `{wanted}`; there are: {known}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The events that are asked for and have samples; an error where none has.
 pub fn wanted_events(args: &InputArgs, profile: &Profile) -> Result<Vec<EventId>, Failure> {
+    check_event(args, profile.events.iter().map(|event| event.name.as_str()))?;
     let name = name(&args.input);
     let mut events = profile.events_with_samples();
     if let Some(wanted) = &args.event {
         events.retain(|event| profile.events[event.index()].name == *wanted);
-        if !profile.events.iter().any(|event| event.name == *wanted) {
-            let known: Vec<_> = profile.events.iter().map(|event| event.name.as_str()).collect();
-            return Err(Failure::usage(anyhow!("{name} holds no event `{wanted}`; there are: {}", known.join(", "))));
-        }
     }
     if events.is_empty() {
         let idle = profile.losses.count(model::SampleLoss::Idle);

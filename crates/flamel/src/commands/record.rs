@@ -1,6 +1,6 @@
 //! `flamel record`: a live run to pictures.
 
-use super::recorder::Recorder;
+use super::recorder::{self, Recorder};
 use super::recording;
 use super::{draw, live_line::LiveLine, open, summary};
 use crate::args::{Backend, CallGraphArg, RecordArgs};
@@ -30,6 +30,7 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
         let second = second.path().display();
         return Err(Failure::usage(anyhow!("write `{second}`: one recording is enough; copy it")));
     }
+    let write_options = recorder::write_options(args.compress, &recordings)?;
     let request = request(&args)?;
     let stop = StopRequests::install().context("take over signals").map_err(Failure::run)?;
     let session = Session::prepare(request.clone()).map_err(capture_failure)?;
@@ -51,7 +52,7 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
         max_frames: args.max_frames as usize,
         kernel_limit: session.kernel_limit(),
     };
-    let recorder = recordings.first().map(|output| recorder(output.path(), &session, args.compress)).transpose()?;
+    let recorder = recordings.first().map(|output| recorder(output.path(), &session, write_options)).transpose()?;
     let mut run =
         Run { resolver: Resolver::new(options, Box::new(LiveFiles)), recorder, live: LiveLine::new(args.quiet) };
     let outcome = match session.run(&stop, &mut run) {
@@ -137,7 +138,7 @@ impl Observer for Run {
     }
 }
 
-fn recorder(path: &Path, session: &Session, compression: Option<i32>) -> Result<Recorder, Failure> {
+fn recorder(path: &Path, session: &Session, options: WriteOptions) -> Result<Recorder, Failure> {
     let attributes = session.attributes().into_iter();
     let event = |(description, attribute)| RecordedEvent { description, attribute, ids: Vec::new() };
     let events: Vec<RecordedEvent> = session.events().into_iter().zip(attributes).map(event).collect();
@@ -163,7 +164,7 @@ fn recorder(path: &Path, session: &Session, compression: Option<i32>) -> Result<
             .collect(),
         ..Info::default()
     };
-    Recorder::create(path, &events, info, WriteOptions { compression })
+    Recorder::create(path, &events, info, options)
 }
 
 /// `CLOCK_MONOTONIC` of clock_gettime(2).

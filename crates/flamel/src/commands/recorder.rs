@@ -1,12 +1,21 @@
 //! Writes a recording (`.data`) of events as they come, live or from another recording.
 
 use crate::failure::Failure;
+use crate::output::Output;
 use crate::streamed_file::StreamedFile;
 use anyhow::anyhow;
 use model::{Body, Event, Losses, Lost, SampleLoss, TaskIds};
 use perfdata::{Error, FileBuildId, Info, RecordedEvent, UserStack, WriteOptions, Writer};
 use resolve::Told;
 use std::path::{Path, PathBuf};
+
+/// How recordings are written; compressing is refused where there is none.
+pub fn write_options(compression: Option<i32>, recordings: &[Output]) -> Result<WriteOptions, Failure> {
+    if compression.is_some() && recordings.is_empty() {
+        return Err(Failure::usage(anyhow!("`-z` compresses a recording, and none is written; add `-o x.data`")));
+    }
+    Ok(WriteOptions { compression })
+}
 
 /// A recording that is being written.
 pub struct Recorder {

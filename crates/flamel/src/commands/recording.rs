@@ -3,7 +3,7 @@
 use super::summary;
 use crate::args::{InputArgs, NameArgs};
 use crate::failure::Failure;
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use model::{CallGraph, Detail, Event, Profile, Recording as Run};
 use perfdata::{Info, Outcome, Reader};
 use resolve::{KernelSource, RecordedFiles, RecordedKernel, Resolver, SearchPlaces};
@@ -43,7 +43,7 @@ impl Recording {
 
     /// A resolver that has seen nothing of it yet.
     pub fn resolver(&self, args: &InputArgs, detail: Detail) -> Result<Resolver, Failure> {
-        let places = search_places(&args.names);
+        let places = search_places(&args.names)?;
         let same_machine = self.is_of_this_machine();
         let kernel = RecordedKernel {
             build_id: self.info().build_ids.iter().find(|file| &*file.path == KERNEL).map(|file| file.build_id),
@@ -148,13 +148,24 @@ const MAX_FRAMES: usize = 8192;
 /// What perf calls the kernel's own code.
 pub const KERNEL: &[u8] = b"[kernel.kallsyms]";
 
-fn search_places(names: &NameArgs) -> SearchPlaces {
+/// The places that were given, which must be there, and the usual ones.
+fn search_places(names: &NameArgs) -> Result<SearchPlaces, Failure> {
+    let symfs = names.symfs.iter().map(|folder| ("--symfs", folder));
+    let given = symfs.chain(names.debug_dir.iter().map(|folder| ("--debug-dir", folder)));
+    for (option, folder) in given {
+        if !folder.is_dir() {
+            return Err(Failure::usage(anyhow!(
+                "look for files in `{}` (`{option}`): there is no such folder",
+                folder.display()
+            )));
+        }
+    }
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    SearchPlaces {
+    Ok(SearchPlaces {
         symfs: names.symfs.clone(),
         debug_dirs: symbol_options(names).debug_dirs,
         build_id_cache: home.map(|home| home.join(".debug")),
-    }
+    })
 }
 
 /// Where the running kernel's symbols are kept: in the user's cache (XDG Base Directory Specification).

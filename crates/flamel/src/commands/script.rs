@@ -35,9 +35,7 @@ pub fn run(args: &ScriptArgs) -> Result<ExitCode, Failure> {
     let mut recording = recording.rewind()?;
     let layout = Layout::new(&recording, fields, args.ns, args.max_stack);
     let wanted = args.input.event.as_deref();
-    if let Some(name) = wanted.filter(|name| !recording.events().iter().any(|event| event.description.name == *name)) {
-        return Err(Failure::usage(anyhow!("{} holds no event `{name}`", input::name(&args.input.input))));
-    }
+    input::check_event(&args.input, recording.events().iter().map(|event| event.description.name.as_str()))?;
     let mut printer = Printer::new(layout, BufWriter::with_capacity(1 << 18, stdout().lock()));
     let mut failed = None;
     let names = recording.events().iter().map(|event| event.description.name.clone()).collect::<Vec<_>>();

@@ -40,6 +40,12 @@ pub fn table(profile: &Profile, event: EventId, rows: usize, out: &mut dyn Write
     out.write_all(&text)
 }
 
+/// Tells what is missing of an event's samples, where something is.
+pub fn missing(profile: &Profile, event: EventId) {
+    // The first sentence says what there is.
+    quality::sentences(profile, event).iter().skip(1).for_each(|sentence| warn(sentence));
+}
+
 fn tables(profile: &Profile, event: EventId, rows: usize, out: &mut Vec<u8>) -> Result<(), views::Error> {
     let table = TopTable::new(profile, event);
     for order in [TopOrder::Own, TopOrder::Total] {

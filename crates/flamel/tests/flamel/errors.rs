@@ -121,10 +121,14 @@ fn root_a_full_disk_loses_nothing() {
 }
 
 /// A file system of its own, gone when this is dropped.
-struct Mounted(std::path::PathBuf);
+pub struct Mounted(std::path::PathBuf);
 
 impl Mounted {
-    fn tmpfs(at: &Path, size: &str) -> Self {
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn tmpfs(at: &Path, size: &str) -> Self {
         let options = format!("size={size}");
         let mount = std::process::Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none"]).arg(at).status();
         assert!(mount.unwrap().success());

@@ -14,17 +14,22 @@ fn shares(seconds: u32, variant: Variant, call_graph: &str, within: f64) -> Reco
         &["-F", "4999", "--call-graph", call_graph, "-e", "cpu-clock"],
         &[program.to_str().unwrap(), &seconds],
     );
+    assert_shares(&recorded, within);
+    recorded
+}
+
+/// The shares are those that the workload tells, to this many points.
+pub fn assert_shares(recorded: &Recorded, within: f64) {
     let truth = recorded.finished.truth().percent("cpu_ns");
     let program = recorded.folded.only("main");
     for (function, expected) in ["leaf_60", "leaf_30", "leaf_10"].into_iter().zip(truth) {
         program.assert_share(function, expected, within);
     }
-    recorded
 }
 
 /// In `dwarf` and `auto` every stack reaches its bottom: those of the program `_start`, those
 /// before `main` the dynamic loader's.
-fn assert_whole(recorded: &Recorded) {
+pub fn assert_whole(recorded: &Recorded) {
     recorded.folded.only("main").assert_every_stack_holds("_start");
     for leaf in ["leaf_60", "leaf_30", "leaf_10"] {
         for caller in ["level_01", "level_15", "main", "_start"] {
