@@ -173,7 +173,7 @@ fn root_a_program_that_is_gone_is_recorded_with_its_frames() {
     // the stacks were unwound meanwhile, and are what they were. In perf's cache under the home
     // folder the program could still be found, by its build id.
     let read = |verb: &str| {
-        let run = flamel().arg(verb).arg(run.data()).env("HOME", folder.path());
+        let run = flamel().args([verb, "--no-inline"]).arg(run.data()).env("HOME", folder.path());
         run.finish().success().stdout_text()
     };
     let again = Folded::parse(&read("fold"));
