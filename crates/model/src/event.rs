@@ -164,13 +164,24 @@ pub struct Inode {
     pub generation: u64,
 }
 
+/// Which records a source could not deliver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LostRecords {
+    /// Samples.
+    Samples,
+    /// Mappings, names, forks and the like.
+    SideBand,
+    /// Of any kind: they shared one ring.
+    Any,
+}
+
 /// Records that a source could not deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost {
     /// How many.
     pub count: u64,
-    /// Whether they were samples; otherwise any kind of record.
-    pub samples_only: bool,
+    /// Which.
+    pub of: LostRecords,
 }
 
 /// The kernel's brake on an event, `PERF_RECORD_THROTTLE` and `PERF_RECORD_UNTHROTTLE`.

@@ -32,7 +32,8 @@ pub use address::{Address, CodeAddress, FileOffset};
 pub use build_id::BuildId;
 pub use callchain::{Callchain, Context, words as context_words};
 pub use event::{
-    Body, Branch, BranchStack, Event, FileIdentity, Inode, Lost, Mapping, Sample, Throttle, UserRegisters, UserState,
+    Body, Branch, BranchStack, Event, FileIdentity, Inode, Lost, LostRecords, Mapping, Sample, Throttle, UserRegisters,
+    UserState,
 };
 pub use id::{EventId, FunctionId, LocationId, MappingId, StackId, StringId, TaskId};
 pub use intern::Interner;

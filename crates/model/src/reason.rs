@@ -39,6 +39,8 @@ reasons! {
         RingFull => "ring-full", "lost: the ring buffer was full";
         /// Side-band records (mappings, names) did not fit, so that names may be wrong.
         SideBandLost => "side-band-lost", "records of mappings and names lost: the ring buffer was full";
+        /// Records did not fit, of whichever kind.
+        RecordsLost => "records-lost", "records lost, mostly samples: the ring buffer was full";
         /// A record that does not hold what its header promises.
         Damaged => "damaged", "damaged records skipped";
         /// A record of a kind that this version does not know.

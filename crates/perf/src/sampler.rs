@@ -18,7 +18,7 @@ use crate::counter::{Counter, Scope, Whose};
 use crate::merge::{Merger, TimePosition};
 use crate::pace::{Pace, Slowed};
 use crate::ring::Ring;
-use model::{Body, Cpu, Event, EventId, Losses, Lost, SampleLoss, Sampling, Throttle, Tid, Time, id::Id};
+use model::{Body, Cpu, Event, EventId, Losses, Lost, LostRecords, SampleLoss, Sampling, Throttle, Tid, Time, id::Id};
 use perf_event_open_sys::bindings as sys;
 use records::{Attribute, Decoded, Header, Layout, decode, registers};
 use rustc_hash::FxHashMap;
@@ -355,8 +355,8 @@ impl Sampler {
         merger.release(until, rings, |record| {
             let layout = layout_of(record, events, layouts, side_band_layout);
             match decode(record, layout, |id| events.get(&id).copied()) {
-                Decoded::Event(Event { body: Body::Lost(Lost { count, samples_only }), .. }) => {
-                    *(if samples_only { &mut told_lost } else { &mut told_side_band_lost }) += count;
+                Decoded::Event(Event { body: Body::Lost(Lost { count, of }), .. }) => {
+                    *(if of == LostRecords::Samples { &mut told_lost } else { &mut told_side_band_lost }) += count;
                 }
                 Decoded::Event(Event { body: Body::Throttle(throttle), time, cpu, .. }) => {
                     throttles.push((throttle, time, cpu));

@@ -45,7 +45,7 @@ impl Decoding {
             }
             Body::Sample(_) if self.values.split(record, layout, &event, table, &mut self.losses, sink) => return,
             Body::Lost(lost) if is_lost_of_id(record) => {
-                event.body = Body::Lost(Lost { samples_only: table.only_samples_lost(record[1]), ..lost });
+                event.body = Body::Lost(Lost { of: table.lost_of(record[1]), ..lost });
             }
             _ => {}
         }

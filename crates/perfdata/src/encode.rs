@@ -3,7 +3,7 @@
 use crate::decoding::NO_MOMENT;
 use crate::event_table::{ADDR, BRANCH_STACK, CALLCHAIN, CPU, IDENTIFIER, IP, PERIOD, STACK_USER, TID, TIME};
 use model::{
-    Body, BuildId, Callchain, CodeAddress, Context, Event, FileIdentity, Inode, Mapping, Sample, StackEnd,
+    Body, BuildId, Callchain, CodeAddress, Context, Event, FileIdentity, Inode, LostRecords, Mapping, Sample, StackEnd,
     context_words as context, id::Id as _,
 };
 use records::stack_end_to_misc;
@@ -86,7 +86,7 @@ impl Encoder {
                 (EXIT, 0)
             }
             Body::Lost(lost) => {
-                if lost.samples_only {
+                if lost.of == LostRecords::Samples {
                     self.record.push(lost.count);
                     (LOST_SAMPLES, 0)
                 } else {

@@ -3,7 +3,7 @@
 use crate::attributes::WithIds;
 use crate::event_names;
 use crate::off_cpu;
-use model::{EventDescription, EventId, Unit, id::Id as _};
+use model::{EventDescription, EventId, LostRecords, Unit, id::Id as _};
 use records::registers::{AARCH64, NATIVE, X86_64};
 use records::{Attribute, ByteOrder, Header, Layout, RegisterSet, flag};
 use rustc_hash::FxHashMap;
@@ -148,10 +148,13 @@ impl EventTable {
         }
     }
 
-    /// Whether records that were lost of this id were samples: perf's rings hold other records, too,
-    /// but those of flamel do not.
-    pub(crate) fn only_samples_lost(&self, id: u64) -> bool {
-        !self.has_side_band && (self.ids.is_empty() || self.ids.contains_key(&id))
+    /// Which records were lost of this id: perf's rings hold all kinds, those of flamel one each.
+    pub(crate) fn lost_of(&self, id: u64) -> LostRecords {
+        match (self.has_side_band, self.ids.is_empty() || self.ids.contains_key(&id)) {
+            (true, _) => LostRecords::Any,
+            (false, true) => LostRecords::Samples,
+            (false, false) => LostRecords::SideBand,
+        }
     }
 
     /// Whether samples of this event tell of blocked time in their raw bytes.

@@ -243,8 +243,8 @@ mod tests {
     use super::*;
     use crate::registers;
     use model::{
-        Branch, Cpu, FileIdentity, FileOffset, Inode, Lost, TaskIds, Throttle, UserRegisters, context_words as context,
-        id::Id as _,
+        Branch, Cpu, FileIdentity, FileOffset, Inode, Lost, LostRecords, TaskIds, Throttle, UserRegisters,
+        context_words as context, id::Id as _,
     };
 
     fn layout(sample_type: sys::perf_event_sample_format) -> Layout {
@@ -433,9 +433,9 @@ mod tests {
         let exit = record(sys::PERF_RECORD_EXIT, 0, &with_trailer(&task));
         assert_eq!(side_band_event(&exit).body, Body::Exit);
         let of_samples = record(sys::PERF_RECORD_LOST, 0, &with_trailer(&[7, 12]));
-        assert_eq!(side_band_event(&of_samples).body, Body::Lost(Lost { count: 12, samples_only: true }));
+        assert_eq!(side_band_event(&of_samples).body, Body::Lost(Lost { count: 12, of: LostRecords::Samples }));
         let of_side_band = record(sys::PERF_RECORD_LOST, 0, &with_trailer(&[8, 3]));
-        assert_eq!(side_band_event(&of_side_band).body, Body::Lost(Lost { count: 3, samples_only: false }));
+        assert_eq!(side_band_event(&of_side_band).body, Body::Lost(Lost { count: 3, of: LostRecords::SideBand }));
         let throttle = record(sys::PERF_RECORD_THROTTLE, 0, &with_trailer(&[1, 7, 0]));
         let event = Some(EventId::from_index(0));
         assert_eq!(side_band_event(&throttle).body, Body::Throttle(Throttle { event, begins: true }));

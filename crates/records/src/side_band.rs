@@ -3,8 +3,8 @@
 use crate::fields::{Fields, halves, split_sample_id};
 use crate::record::{Decoded, Header, Layout};
 use model::{
-    Address, Body, BuildId, Event, EventId, FileIdentity, FileOffset, Inode, Lost, Mapping, TaskIds, Throttle,
-    text::until_nul,
+    Address, Body, BuildId, Event, EventId, FileIdentity, FileOffset, Inode, Lost, LostRecords, Mapping, TaskIds,
+    Throttle, text::until_nul,
 };
 use perf_event_open_sys::bindings as sys;
 
@@ -51,10 +51,10 @@ pub(crate) fn decode<'a>(
         sys::PERF_RECORD_LOST => {
             let writer = fields.word()?;
             // Sampled events have a ring of their own: only samples are lost from it.
-            let samples_only = event_of(writer).is_some();
-            Body::Lost(Lost { count: fields.word()?, samples_only })
+            let of = if event_of(writer).is_some() { LostRecords::Samples } else { LostRecords::SideBand };
+            Body::Lost(Lost { count: fields.word()?, of })
         }
-        sys::PERF_RECORD_LOST_SAMPLES => Body::Lost(Lost { count: fields.word()?, samples_only: true }),
+        sys::PERF_RECORD_LOST_SAMPLES => Body::Lost(Lost { count: fields.word()?, of: LostRecords::Samples }),
         sys::PERF_RECORD_THROTTLE | sys::PERF_RECORD_UNTHROTTLE => {
             fields.word()?;
             let event = event_of(fields.word()?);

@@ -11,8 +11,8 @@ use crate::regions::Code;
 use crate::stacks::{StackOptions, UserPart, UserStacks};
 use model::{
     Body, CallGraph, Callchain, CodeAddress, CodeKind, Context, Detail, Event, EventDescription, Location,
-    LocationAddress, LocationId, MappedFile, MappingId, Pid, Profile, Recording, Sample, SampleLoss, SampleRow,
-    StackEnd, StackId, TaskId, TaskIds, context_words,
+    LocationAddress, LocationId, LostRecords, MappedFile, MappingId, Pid, Profile, Recording, Sample, SampleLoss,
+    SampleRow, StackEnd, StackId, TaskId, TaskIds, context_words,
 };
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -163,7 +163,11 @@ impl Resolver {
             Body::Fork { parent } => processes.fork(event.task, *parent, profile),
             Body::Exit => processes.exit(event.task),
             Body::Lost(lost) => {
-                let reason = if lost.samples_only { SampleLoss::RingFull } else { SampleLoss::SideBandLost };
+                let reason = match lost.of {
+                    LostRecords::Samples => SampleLoss::RingFull,
+                    LostRecords::SideBand => SampleLoss::SideBandLost,
+                    LostRecords::Any => SampleLoss::RecordsLost,
+                };
                 profile.losses.add(reason, lost.count);
             }
             Body::Throttle(throttle) => profile.losses.throttled += u64::from(throttle.begins),

@@ -29,7 +29,9 @@ pub(crate) fn stack_advice(end: StackEnd, call_graph: Option<CallGraph>) -> Opti
 
 pub(crate) fn name_advice(reason: NameMissing) -> Option<String> {
     let advice = match reason {
-        NameMissing::FileGone => "leave the file in place, or give a copy of the machine's files with `--symfs DIR` when a recording is read",
+        NameMissing::FileGone => {
+            "leave the file in place, or give a copy of the machine's files with `--symfs DIR` when a recording is read"
+        }
         NameMissing::Permission => "run as root",
         NameMissing::Replaced => "record again, with the file that stands there now",
         NameMissing::OtherBuild => "give the folder with the files that were recorded with `--symfs DIR`",

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::streamed_file::StreamedFile;
 use anyhow::anyhow;
-use model::{Body, Event, Losses, Lost, SampleLoss, TaskIds};
+use model::{Body, Event, Losses, Lost, LostRecords, SampleLoss, TaskIds};
 use perfdata::{Error, FileBuildId, Info, RecordedEvent, UserStack, WriteOptions, Writer};
 use resolve::Told;
 use std::path::{Path, PathBuf};
@@ -71,10 +71,11 @@ impl Recorder {
     /// Writes what is left and what was lost, and puts the file in its place. Where something failed,
     /// what was written before stays.
     pub fn finish(mut self, losses: &Losses) -> Result<PathBuf, Failure> {
-        for (reason, samples_only) in [(SampleLoss::RingFull, true), (SampleLoss::SideBandLost, false)] {
+        let kinds = [(SampleLoss::RingFull, LostRecords::Samples), (SampleLoss::SideBandLost, LostRecords::SideBand)];
+        for (reason, of) in kinds {
             let count = losses.count(reason);
             if count > 0 {
-                let body = Body::Lost(Lost { count, samples_only });
+                let body = Body::Lost(Lost { count, of });
                 let event = Event { time: None, cpu: None, task: TaskIds::default(), body };
                 self.event(&event, Told::Nothing);
             }

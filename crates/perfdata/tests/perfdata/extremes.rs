@@ -3,8 +3,8 @@
 
 use model::{
     Address, Body, BranchStack, Callchain, CodeAddress, Cpu, Event, EventDescription, EventId, FileIdentity,
-    FileOffset, Lost, Mapping, Sample, Sampling, StackEnd, TaskIds, Throttle, Time, Unit, context_words as context,
-    id::Id as _,
+    FileOffset, Lost, LostRecords, Mapping, Sample, Sampling, StackEnd, TaskIds, Throttle, Time, Unit,
+    context_words as context, id::Id as _,
 };
 use perfdata::{FileBuildId, Info, Input, Reader, RecordedEvent, UserStack, WriteOptions, Writer};
 use records::{Attribute, flag};
@@ -190,8 +190,8 @@ fn no_events_are_a_recording() {
 fn losses_and_throttling_stay_what_they_are() {
     let events = [event("cpu-clock", FIELDS), event("other", FIELDS)];
     let bodies = [
-        Body::Lost(Lost { count: 3, samples_only: true }),
-        Body::Lost(Lost { count: 4, samples_only: false }),
+        Body::Lost(Lost { count: 3, of: LostRecords::Samples }),
+        Body::Lost(Lost { count: 4, of: LostRecords::SideBand }),
         Body::Throttle(Throttle { event: Some(EventId::from_index(1)), begins: true }),
         Body::Throttle(Throttle { event: None, begins: false }),
         Body::Fork { parent: TaskIds::new(1, 2) },
