@@ -91,7 +91,7 @@ pub struct ConvertArgs {
 
 /// Print every sample of a recording, as `perf script` does
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  flamel script perf.data\n  \
+#[command(mut_arg("idle", |idle| idle.hide(true)), after_help = "Examples:\n  flamel script perf.data\n  \
                         flamel script perf.data -F comm,pid,tid,cpu,time,event,period,ip --ns\n  \
                         flamel script perf.data -F +symoff,-dso\n  \
                         flamel script perf.data | stackcollapse-perf.pl | flamegraph.pl > flame.svg")]

@@ -33,7 +33,10 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
                 recordings[0].path().display()
             )));
         }
-        Input::Profile(profile) => *profile,
+        Input::Profile(profile) => {
+            input::check_profile_args(&args.input)?;
+            *profile
+        }
     };
     if outputs.is_empty() {
         return Ok(ExitCode::SUCCESS);

@@ -96,12 +96,35 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
 /// What a recording is told by.
 const HEAD: u64 = 16;
 
+/// Refuses, for stacks that have names already, what only a recording has use for.
+pub fn check_profile_args(args: &InputArgs) -> Result<(), Failure> {
+    let names = &args.names;
+    let given = [
+        ("--symfs", names.symfs.is_some()),
+        ("--debug-dir", !names.debug_dir.is_empty()),
+        ("--kallsyms", names.kallsyms.is_some()),
+        ("--no-inline", names.no_inline),
+        ("--raw-names", names.raw_names),
+        ("--idle", args.idle),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => {
+            let name = name(&args.input);
+            Err(Failure::usage(anyhow!("`{option}`: {name} is no recording: its stacks have the names that they have")))
+        }
+    }
+}
+
 /// The input as a profile with names, and those of its events that are wanted and have samples.
 pub fn read(args: &InputArgs) -> Result<(Profile, Vec<EventId>), Failure> {
     let profile = match open(&args.input)? {
         // Neither pictures nor tables look at single samples.
         Input::Recording(recording) => recording.profile(args, Detail::Counts)?,
-        Input::Profile(profile) => *profile,
+        Input::Profile(profile) => {
+            check_profile_args(args)?;
+            *profile
+        }
     };
     let events = wanted_events(args, &profile)?;
     Ok((profile, events))

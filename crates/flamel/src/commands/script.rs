@@ -20,6 +20,9 @@ use std::process::ExitCode;
 
 /// Reads, prints.
 pub fn run(args: &ScriptArgs) -> Result<ExitCode, Failure> {
+    if args.input.idle {
+        return Err(Failure::usage(anyhow!("`--idle`: script prints all samples, those of idle CPUs too")));
+    }
     let fields = Fields::parse(args.fields.as_deref()).map_err(Failure::usage)?;
     let mut recording = open(args)?;
     let mut resolver = recording.resolver(&args.input, Detail::Counts)?;
