@@ -5,6 +5,8 @@ use super::roots::{Roots, Tracing};
 use super::spec::EventSpec;
 use super::tracepoint::forbidden;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 /// What tracefs says of some tracepoints' fields: its files' contents.
@@ -55,6 +57,22 @@ impl<'a> Folder<'a> {
 
     fn file(&self, name: &str) -> Result<Vec<u8>, EventErrorKind> {
         let path = self.0.join(name);
-        std::fs::read(&path).map_err(|error| forbidden(self.0, &path, &error))
+        whole(&path).map_err(|error| forbidden(self.0, &path, &error))
+    }
+}
+
+/// A file's contents. `header_page` and `header_event` end early, on Linux 6.18 at least, for whoever
+/// reads less at once than they hold, as [`std::fs::read`] does where the size is stated as 0.
+fn whole(path: &Path) -> io::Result<Vec<u8>> {
+    const PIECE: usize = 64 << 10;
+    let mut file = File::open(path)?;
+    let (mut contents, mut piece) = (Vec::new(), vec![0; PIECE]);
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => return Ok(contents),
+            Ok(count) => contents.extend_from_slice(&piece[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }
