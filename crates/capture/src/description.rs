@@ -44,6 +44,7 @@ mod tests {
     use super::*;
     use crate::request::OwnSamples;
     use model::{CallGraph, Pid};
+    use perf::TracepointFields;
 
     #[test]
     fn titles_say_what_was_profiled() {
@@ -54,6 +55,7 @@ mod tests {
             inherit: true,
             own_samples: OwnSamples::Keep,
             events: Vec::new(),
+            tracepoint_fields: TracepointFields::LeftOut,
             rate: None,
             call_graph: CallGraph::FramePointer,
             duration: None,

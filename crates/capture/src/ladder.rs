@@ -5,10 +5,10 @@ use crate::error::Error;
 use crate::found::Found;
 use crate::request::Request;
 use crate::sampling::sampling;
-use perf::EventRefused;
-use perf::events::EventSpec;
+use perf::events::{EventKind, EventSpec};
 use perf::limits::Limits;
 use perf::refusal::{self, Fallback};
+use perf::{EventRefused, TracepointFields};
 
 /// A step that was taken.
 pub(crate) struct Step {
@@ -21,11 +21,19 @@ pub(crate) fn step_down(
     specs: &mut [EventSpec],
     refused: EventRefused,
     found: &Found,
-    request: &Request,
+    request: &mut Request,
     limits: &Limits,
 ) -> Option<Step> {
     let index = refused.index;
     let event = specs[index].clone();
+    let carries_fields = event.kind == EventKind::Tracepoint && request.tracepoint_fields == TracepointFields::Carried;
+    if carries_fields && refusal::forbids_tracepoint_fields(refused.errno, limits) {
+        request.tracepoint_fields = TracepointFields::LeftOut;
+        let why = refusal::why_no_tracepoint_fields(limits);
+        return Some(Step {
+            remark: Some(format!("fields of tracepoints, which perf wants, are not recorded: {why}")),
+        });
+    }
     let attempt = attempt(refused, &event, found, request);
     let remark = match refusal::fallback(refused.errno, &attempt, limits) {
         Some(Fallback::SoftwareClock) if event.is_cycles() => {

@@ -30,6 +30,8 @@ mod watched;
 
 pub use error::Error;
 pub use machine::Machine;
+pub use perf::TracepointFields;
+pub use perf::events::TracepointFiles;
 pub use request::{
     AUTO_STACK_BYTES, DEFAULT_HZ, DWARF_STACK_BYTES, MAX_STACK_BYTES, OwnSamples, Rate, Request, Target,
 };

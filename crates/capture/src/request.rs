@@ -1,6 +1,7 @@
 //! What the user wants recorded, with everything decided that needs no look at the machine.
 
 use model::{CallGraph, Pid, Tid};
+use perf::TracepointFields;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -62,6 +63,8 @@ pub struct Request {
     pub events: Vec<String>,
     /// How often to sample; `None` for the default.
     pub rate: Option<Rate>,
+    /// What becomes of the fields of tracepoints.
+    pub tracepoint_fields: TracepointFields,
     /// How user stacks are taken.
     pub call_graph: CallGraph,
     /// When to stop by itself.

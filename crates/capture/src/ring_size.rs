@@ -96,6 +96,7 @@ mod tests {
     use super::*;
     use crate::request::{OwnSamples, Target};
     use model::Cpu;
+    use perf::TracepointFields;
 
     fn request(rate: Option<Rate>, stack_bytes: u16) -> Request {
         Request {
@@ -105,6 +106,7 @@ mod tests {
             inherit: true,
             own_samples: OwnSamples::Keep,
             events: Vec::new(),
+            tracepoint_fields: TracepointFields::LeftOut,
             rate,
             call_graph: CallGraph::Auto { stack_bytes },
             duration: None,

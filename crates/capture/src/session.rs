@@ -9,6 +9,7 @@ use crate::request::Request;
 use crate::setup::{self, Prepared};
 use crate::signals::StopRequests;
 use model::{CallGraph, Event, EventDescription, Losses, Pid, Recording};
+use perf::events::TracepointFiles;
 use records::Attribute;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
@@ -96,6 +97,11 @@ impl Session {
     /// What the kernel was asked for, event by event.
     pub fn attributes(&self) -> Vec<Attribute> {
         self.prepared.sampler.attributes()
+    }
+
+    /// What tells of tracepoints' fields, where samples carry them.
+    pub fn tracepoint_files(&self) -> Option<&TracepointFiles> {
+        self.prepared.tracepoint_files.as_ref()
     }
 
     /// What is known of the run beforehand.

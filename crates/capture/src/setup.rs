@@ -12,10 +12,10 @@ use crate::request::{Request, Target};
 use crate::ring_size::{self, page_size};
 use crate::sampling::{describe, is_clock, keep_to_clock_limit, keep_to_rate_limit, sampling};
 use model::{CallGraph, Cpu, EventDescription, Recording};
-use perf::events::{self, EventSpec, Modifiers, Placement, Roots};
+use perf::events::{self, EventSpec, Modifiers, Placement, Roots, TracepointFiles};
 use perf::limits::Limits;
 use perf::refusal::{self, RingAttempt};
-use perf::{Observed, OpenFailure, Plan, SampleRequest, Sampler, Start, Waiting, sampling_attr};
+use perf::{Observed, OpenFailure, Plan, SampleRequest, Sampler, Start, TracepointFields, Waiting, sampling_attr};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::Command;
 
@@ -31,6 +31,8 @@ pub struct Prepared {
     pub descriptions: Vec<EventDescription>,
     /// What is known of the run.
     pub recording: Recording,
+    /// What tells of tracepoints' fields, where samples carry them.
+    pub tracepoint_files: Option<TracepointFiles>,
     /// The most words of a kernel callchain.
     pub kernel_limit: usize,
     /// The accounts of CPU time.
@@ -55,12 +57,20 @@ pub fn prepare(request: &mut Request) -> Result<Prepared, Error> {
     remarks.extend(specs.iter().filter_map(|spec| keep_to_clock_limit(spec, request.rate)));
     let mut opening = Opening { request, limits: &limits, cpus: &cpus, specs, found, remarks };
     let sampler = opening.open(waiting.as_ref())?;
-    let Opening { request, specs, found, remarks, .. } = opening;
+    let Opening { request, specs, found, mut remarks, .. } = opening;
+    let tracepoint_files = match request.tracepoint_fields {
+        TracepointFields::Carried => TracepointFiles::read(&Roots::live(), &specs).unwrap_or_else(|error| {
+            remarks.push(format!("perf will not open the recording, which cannot say what fields there are: {error}"));
+            None
+        }),
+        TracepointFields::LeftOut => None,
+    };
     Ok(Prepared {
         sampler,
         waiting,
         descriptions: specs.iter().map(|spec| describe(spec, request)).collect(),
         recording: description::recording(request, &cpus, remarks),
+        tracepoint_files,
         kernel_limit: usize::from(limits.max_stack),
         busy: Busy::of(&found, is_whole(request, &specs)),
         found,
@@ -137,6 +147,7 @@ impl Opening<'_> {
                 watermark: u32::try_from(ring_bytes / 4).unwrap_or(u32::MAX),
                 inherit,
                 enable_on_exec: on_exec && request.delay.is_zero(),
+                tracepoint_fields: request.tracepoint_fields,
             };
             sampling_attr(spec, &sample)
         };

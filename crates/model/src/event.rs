@@ -57,6 +57,9 @@ pub struct Sample<'a> {
     pub branches: BranchStack<'a>,
     /// The address of the data that was touched.
     pub data_address: Option<Address>,
+    /// What the event says beyond that, as the kernel laid it out (`PERF_SAMPLE_RAW`): a tracepoint's
+    /// fields. Empty where none was asked for.
+    pub raw: &'a [u8],
     /// Why the callchain's user part ends where it does, where the source has found that out.
     pub stack_end: Option<StackEnd>,
 }

@@ -25,6 +25,19 @@ pub struct SampleRequest {
     pub inherit: bool,
     /// Whether the event starts with the exec of the observed thread.
     pub enable_on_exec: bool,
+    /// What becomes of the fields of tracepoints.
+    pub tracepoint_fields: TracepointFields,
+}
+
+/// What becomes of a tracepoint's fields, such as the next thread of `sched:sched_switch`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TracepointFields {
+    /// Samples carry them: a recording is written, which perf opens only with them. The kernel gives
+    /// them to fewer users than the samples (perf_trace_event_perm() in
+    /// kernel/trace/trace_event_perf.c).
+    Carried,
+    /// Nobody looks at them.
+    LeftOut,
 }
 
 /// The event `spec` with samples as `request` says, disabled until told or until an exec.
@@ -33,6 +46,9 @@ pub fn sampling_attr(spec: &EventSpec, request: &SampleRequest) -> SampledEvent 
     attr.sample_type = ID_FIELDS | u64::from(sys::PERF_SAMPLE_IP);
     if states_period(&attr, request.sampling) {
         attr.sample_type |= u64::from(sys::PERF_SAMPLE_PERIOD);
+    }
+    if attr.type_ == sys::PERF_TYPE_TRACEPOINT && request.tracepoint_fields == TracepointFields::Carried {
+        attr.sample_type |= u64::from(sys::PERF_SAMPLE_RAW);
     }
     attr.set_disabled(1);
     attr.set_sample_id_all(1);

@@ -24,7 +24,7 @@ mod pace;
 mod ring;
 mod sampler;
 
-pub use attr::{SampleRequest, sampling_attr};
+pub use attr::{SampleRequest, TracepointFields, sampling_attr};
 pub use counter::{Counter, Scope, Whose};
 pub use launch::Waiting;
 pub use merge::{Merger, Records, TimePosition};

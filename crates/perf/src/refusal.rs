@@ -7,7 +7,7 @@
 mod permission;
 mod rings;
 
-pub use permission::why_no_kernel;
+pub use permission::{forbids_tracepoint_fields, why_no_kernel, why_no_tracepoint_fields};
 pub use rings::{RingAttempt, explain_ring};
 
 use crate::events::{EventKind, EventSpec, Placement, Precision};

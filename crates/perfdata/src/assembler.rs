@@ -167,6 +167,12 @@ impl Assembler {
         Next::Record(Place { chunk: index, start: start as u32, bytes: size as u32 })
     }
 
+    /// The bytes that were filled in and are no record yet.
+    pub(crate) fn rest_bytes<'a>(&self, chunks: &'a Chunks) -> &'a [u8] {
+        let words = self.chunk.map_or(&[][..], |index| &chunks.chunks[index as usize].words);
+        &bytemuck::cast_slice(words)[self.taken..self.filled]
+    }
+
     /// Passes over bytes that are no records; how many of them are yet to come.
     pub(crate) fn skip(&mut self, bytes: u64) -> u64 {
         let here = bytes.min(self.rest() as u64);

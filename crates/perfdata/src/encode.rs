@@ -1,7 +1,7 @@
 //! Events as records: what the kernel would have written, with stacks as they were unwound.
 
 use crate::decoding::NO_MOMENT;
-use crate::event_table::{ADDR, BRANCH_STACK, CALLCHAIN, CPU, IDENTIFIER, IP, PERIOD, STACK_USER, TID, TIME};
+use crate::event_table::{ADDR, BRANCH_STACK, CALLCHAIN, CPU, IDENTIFIER, IP, PERIOD, RAW, STACK_USER, TID, TIME};
 use model::{
     Body, BuildId, Callchain, CodeAddress, Context, Event, FileIdentity, Inode, LostRecords, Mapping, Sample, StackEnd,
     context_words as context, id::Id as _,
@@ -128,13 +128,16 @@ impl Encoder {
         self.record.push(sample.period);
         let branches = sample.branches.words();
         let branches = &branches[..branches.len().min(MOST_BRANCH_WORDS)];
+        let branch_words = if has(BRANCH_STACK) { 1 + branches.len() } else { 0 };
+        // Behind what stands here already and the length of the callchain, whatever room branches leave.
+        let raw = if has(RAW) { raw_words(sample.raw, LONGEST / 8 - self.record.len() - 1 - branch_words) } else { 0 };
         let mut end = user.map(|user| user.end).or(sample.stack_end);
         let leaf = user.and_then(|user| user.frames.first()).map(|leaf| (Context::User, *leaf));
         let leaf = sample.callchain.frames().next().or(leaf);
         if has(CALLCHAIN) {
             let count_at = self.record.len();
             self.record.push(0);
-            let most = LONGEST / 8 - if has(BRANCH_STACK) { 1 + branches.len() } else { 0 };
+            let most = LONGEST / 8 - branch_words - raw;
             self.callchain(sample.callchain, user);
             // Deeper than a record can be.
             if self.record.len() > most {
@@ -142,6 +145,9 @@ impl Encoder {
                 end = Some(StackEnd::Limit);
             }
             self.record[count_at] = (self.record.len() - count_at - 1) as u64;
+        }
+        if raw > 0 {
+            self.raw(sample.raw, raw);
         }
         if has(BRANCH_STACK) {
             self.record.push(branches.len() as u64 / 3);
@@ -230,6 +236,16 @@ impl Encoder {
         }
     }
 
+    /// The bytes' size and the bytes, in so many words.
+    fn raw(&mut self, raw: &[u8], words: usize) {
+        let bytes = &mut vec![0; words * 8][..];
+        let (size, room) = bytes.split_at_mut(RAW_SIZE);
+        size.copy_from_slice(&(room.len() as u32).to_ne_bytes());
+        let len = raw.len().min(room.len());
+        room[..len].copy_from_slice(&raw[..len]);
+        self.bytes(bytes);
+    }
+
     fn bytes(&mut self, bytes: &[u8]) {
         self.record.extend(bytes.chunks(8).map(|bytes| {
             let mut word = [0; 8];
@@ -237,6 +253,15 @@ impl Encoder {
             u64::from_ne_bytes(word)
         }));
     }
+}
+
+/// Bytes of the size of raw bytes.
+const RAW_SIZE: usize = 4;
+
+/// How many words raw bytes and their size take, `most` at most. The kernel fills both up to whole
+/// words and says so in the size, by which perf finds what follows.
+fn raw_words(raw: &[u8], most: usize) -> usize {
+    (RAW_SIZE + raw.len()).div_ceil(8).min(most)
 }
 
 /// `struct perf_event_header` in a word.
@@ -278,5 +303,5 @@ pub(crate) fn build_id(path: &[u8], id: &BuildId, kernel: bool) -> Vec<u8> {
 pub(crate) fn kept_fields(sample_type: u64) -> u64 {
     // A copied stack becomes a callchain.
     let unwound = if sample_type & STACK_USER != 0 { CALLCHAIN } else { 0 };
-    IDENTIFIER | unwound | IP | PERIOD | sample_type & (TID | TIME | ADDR | CPU | CALLCHAIN | BRANCH_STACK)
+    IDENTIFIER | unwound | IP | PERIOD | sample_type & (TID | TIME | ADDR | CPU | CALLCHAIN | RAW | BRANCH_STACK)
 }

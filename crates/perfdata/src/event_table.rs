@@ -19,6 +19,25 @@ pub struct RecordedEvent {
     pub ids: Vec<u64>,
 }
 
+impl RecordedEvent {
+    /// Whether its samples state when they were taken.
+    pub fn has_time(&self) -> bool {
+        self.attribute.sample_type & TIME != 0
+    }
+    /// Whether its samples state the CPU.
+    pub fn has_cpu(&self) -> bool {
+        self.attribute.sample_type & CPU != 0
+    }
+    /// Whether its samples state the address of the data.
+    pub fn has_data_address(&self) -> bool {
+        self.attribute.sample_type & ADDR != 0
+    }
+    /// Whether its samples carry the branches before them.
+    pub fn has_branches(&self) -> bool {
+        self.attribute.sample_type & BRANCH_STACK != 0
+    }
+}
+
 /// All events of a recording, by [`EventId`].
 pub(crate) struct EventTable {
     pub(crate) events: Vec<RecordedEvent>,

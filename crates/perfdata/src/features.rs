@@ -10,7 +10,7 @@ use crate::input::{Input, Section};
 use model::text;
 use records::ByteOrder;
 
-const TRACING_DATA: usize = 1;
+pub(crate) const TRACING_DATA: usize = 1;
 pub(crate) const BUILD_ID: usize = 2;
 pub(crate) const HOSTNAME: usize = 3;
 pub(crate) const OSRELEASE: usize = 4;
@@ -30,9 +30,9 @@ pub(crate) const DIR_FORMAT: usize = 24;
 pub(crate) const COMPRESSED: usize = 27;
 pub(crate) const CLOCK_DATA: usize = 29;
 
-/// The longest sections that are read: hundreds of thousands of files, and a command line as long as
-/// the kernel takes it. Of texts, the whole of which is kept, perf writes no more than a few lines.
-const LONGEST: u64 = 64 << 20;
+/// The longest sections that are read: hundreds of thousands of files, all tracepoints' formats, and a
+/// command line as long as the kernel takes it. Of texts, the whole of which is kept, perf writes no more than a few lines.
+pub(crate) const LONGEST: u64 = 64 << 20;
 const LONGEST_LIST: u64 = 2 << 20;
 const LONGEST_TEXT: u64 = 64 << 10;
 
@@ -45,13 +45,14 @@ pub(crate) fn of_file(input: &mut Input, header: &FileHeader, data: Section, inf
     for (feature, place) in features.into_iter().zip(table.chunks_exact(16)) {
         let at = |at| order.u64_at(place, at).unwrap_or(0);
         let longest = match feature {
-            BUILD_ID | EVENT_DESC => LONGEST,
+            TRACING_DATA | BUILD_ID | EVENT_DESC => LONGEST,
             CMDLINE | GROUP_DESC => LONGEST_LIST,
             _ => LONGEST_TEXT,
         };
         let section = Section { offset: at(0), size: at(8).min(longest) };
-        // Only what is read at all: traces and formats of tracepoints can be large.
-        if matches!(feature, TRACING_DATA | BRANCH_STACK | COMPRESSED) {
+        // Only what is read at all, and of tracing data, which are kept as they are, the whole or none.
+        let is_cut = feature == TRACING_DATA && at(8) > longest;
+        if is_cut || matches!(feature, BRANCH_STACK | COMPRESSED) {
             continue;
         }
         let Ok(bytes) = input.section(section) else { continue };
@@ -63,6 +64,7 @@ pub(crate) fn of_file(input: &mut Input, header: &FileHeader, data: Section, inf
 pub(crate) fn one(feature: usize, bytes: &[u8], order: ByteOrder, info: &mut Info, events: &mut EventTable) {
     let mut fields = Fields { rest: bytes, order };
     match feature {
+        TRACING_DATA => info.tracing_data = (!bytes.is_empty()).then(|| bytes.into()),
         BUILD_ID => info.build_ids.extend(build_ids::of_section(bytes, order)),
         HOSTNAME => info.host = fields.string(),
         OSRELEASE => info.kernel = fields.string(),

@@ -3,6 +3,7 @@
 use crate::build_ids::FileBuildId;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
+use std::sync::Arc;
 
 /// What is known of the run; what the recording does not say is `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,6 +34,10 @@ pub struct Info {
     pub clock: Option<u32>,
     /// One moment by the wall clock and by the recording's clock, in nanoseconds.
     pub clock_moment: Option<(u64, u64)>,
+    /// What tells of the sampled tracepoints' fields, in the layout of trace-cmd's files, version 0.6:
+    /// without it, perf does not open a recording of tracepoints. See
+    /// [`TracepointFormats`](crate::TracepointFormats).
+    pub tracing_data: Option<Arc<[u8]>>,
     /// Groups of events: the leader's index, and how many belong to it.
     pub groups: Vec<(u32, u32)>,
     /// Files that were mapped, by their contents.

@@ -36,6 +36,8 @@ pub(crate) enum Then {
     GoOn,
     /// So many bytes follow that are no records.
     Skip(u64),
+    /// So many bytes follow that tell of tracepoints' fields.
+    TracingData(u64),
     /// Nothing after it can be read.
     Stop(&'static str),
 }
@@ -103,7 +105,7 @@ impl Intake {
             }
             kind::HEADER_TRACING_DATA => {
                 let size = order.u32_at(body, 0).unwrap_or(0);
-                return Then::Skip(u64::from(size).next_multiple_of(8));
+                return Then::TracingData(u64::from(size).next_multiple_of(8));
             }
             kind::AUXTRACE => {
                 let size = order.u64_at(body, 0).unwrap_or(0);

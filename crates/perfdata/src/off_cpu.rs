@@ -42,6 +42,7 @@ pub(crate) fn sample<'a>(
         user: None,
         branches: Default::default(),
         data_address: None,
+        raw: &[],
         stack_end: None,
     };
     Some(Event { time: event.time, cpu: event.cpu, task, body: Body::Sample(sample) })

@@ -31,6 +31,9 @@ pub struct Reader {
     intake: Intake,
 }
 
+/// Bytes that are read at once of what is no record.
+const PIECE: u64 = 64 << 10;
+
 /// How a recording ended.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
@@ -117,6 +120,7 @@ impl Reader {
                 Next::Record(place) => match self.intake.take(place, sink) {
                     Then::GoOn => {}
                     Then::Skip(bytes) => self.skip(bytes),
+                    Then::TracingData(bytes) => self.tracing_data(bytes)?,
                     Then::Stop(what) => break Some(self.damage(u64::from(place.bytes), what)),
                 },
                 Next::Damaged => break Some(self.damage(0, "a record states a size that none has")),
@@ -149,6 +153,7 @@ impl Reader {
                     match self.intake.take(place, &mut |_| {}) {
                         Then::GoOn => {}
                         Then::Skip(bytes) => self.skip(bytes),
+                        Then::TracingData(bytes) => self.tracing_data(bytes)?,
                         // Only a compressed record can stop it, and that is read with the events.
                         Then::Stop(_) => return Ok(()),
                     }
@@ -177,6 +182,31 @@ impl Reader {
     /// Passes over bytes that are no records.
     fn skip(&mut self, bytes: u64) {
         self.position = self.position.saturating_add(self.assembler.skip(bytes));
+    }
+
+    /// Keeps what tells of tracepoints' fields, where it is no longer than any is.
+    fn tracing_data(&mut self, bytes: u64) -> Result<(), Error> {
+        let begun = self.assembler.rest_bytes(&self.intake.chunks);
+        let mut data = begun[..begun.len().min(usize::try_from(bytes).unwrap_or(usize::MAX))].to_vec();
+        let left = self.assembler.skip(bytes);
+        if bytes > features::LONGEST {
+            self.position = self.position.saturating_add(left);
+            return Ok(());
+        }
+        let left = left.min(self.end.map_or(u64::MAX, |end| end.saturating_sub(self.position)));
+        let mut piece = vec![0; left.min(PIECE) as usize];
+        let until = self.position.saturating_add(left);
+        while self.position < until {
+            let wanted = (until - self.position).min(PIECE) as usize;
+            let count = self.input.read_at(self.position, &mut piece[..wanted])?;
+            if count == 0 {
+                break;
+            }
+            data.extend_from_slice(&piece[..count]);
+            self.position += count as u64;
+        }
+        self.intake.info.tracing_data = Some(data.into());
+        Ok(())
     }
 
     /// What is damaged begins so many bytes before what comes next.

@@ -9,14 +9,15 @@
 use crate::FileBuildId;
 use crate::encode::{self, Encoder, UserStack, id_of, kept_fields};
 use crate::error::Error;
-use crate::event_table::{CALLCHAIN, CPU, RecordedEvent, TID, TIME};
+use crate::event_table::{CALLCHAIN, CPU, RAW, RecordedEvent, TID, TIME};
 use crate::feature_text::{self, Compression};
 use crate::features;
 use crate::info::Info;
+use crate::input::Section;
 use crate::off_cpu;
 use crate::user_record as kind;
 use model::{Event, Time};
-use records::{Attribute, flag};
+use records::{Attribute, Header, flag};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -41,8 +42,14 @@ pub struct Writer {
     zstd: Option<Zstd<'static>>,
     packed: Vec<u8>,
     level: i32,
+    /// Where the tracing data stand, before the records.
+    tracing_data: Option<Section>,
     data_start: u64,
     end: u64,
+    /// The end of the data as the header says it.
+    told_end: u64,
+    /// Where a write has failed, the end of what can be read all the same.
+    sound_end: u64,
     told_at: Instant,
     first_and_last: Option<(u64, u64)>,
     sizes: (u64, u64),
@@ -70,7 +77,10 @@ impl Writer {
             let common = events.iter().fold(0, |all, event| all | event.attribute.sample_type) & (TID | TIME | CPU);
             events.iter().enumerate().map(|(index, event)| kept(index, event, common)).collect()
         };
-        let data_start = HEADER + 8 * events.len() as u64 + ENTRY * events.len() as u64;
+        let front_len = HEADER + 8 * events.len() as u64 + ENTRY * events.len() as u64;
+        let tracing_data =
+            info.tracing_data.as_ref().map(|bytes| Section { offset: front_len, size: bytes.len() as u64 });
+        let data_start = tracing_data.map_or(front_len, Section::end).next_multiple_of(8);
         let zstd = options.compression.map(Zstd::new).transpose().map_err(Error::Write)?;
         let mut writer = Self {
             encoder: Encoder::new(events.iter().map(|event| event.attribute.sample_type).collect()),
@@ -81,8 +91,11 @@ impl Writer {
             zstd,
             packed: vec![0; PACKED_PIECE],
             level: options.compression.unwrap_or(0),
+            tracing_data,
             data_start,
             end: data_start,
+            told_end: data_start,
+            sound_end: data_start,
             told_at: Instant::now(),
             first_and_last: None,
             sizes: (0, 0),
@@ -98,9 +111,10 @@ impl Writer {
             front.extend((HEADER + 8 * index as u64).to_ne_bytes());
             front.extend(8u64.to_ne_bytes());
         }
+        front.extend_from_slice(writer.info.tracing_data.as_deref().unwrap_or_default());
         // The header comes last: a file that has it can be read.
         writer.file.write_all_at(&front, HEADER).map_err(Error::Write)?;
-        writer.tell(&[])?;
+        writer.tell()?;
         let told = feature_text::all(&writer.info, &writer.events, writer.compression(), None);
         for (feature, text) in told {
             if !writer.put_feature(feature, &text) && feature == features::EVENT_DESC {
@@ -111,6 +125,7 @@ impl Writer {
             writer.build_id(id);
         }
         writer.write_plain()?;
+        writer.tell()?;
         Ok(writer)
     }
 
@@ -155,19 +170,44 @@ impl Writer {
         self.write_round()?;
         self.info.sample_times = self.first_and_last;
         let sections = feature_text::all(&self.info, &self.events, self.compression(), Some(self.sizes));
-        let mut at = self.end + 16 * sections.len() as u64;
-        let (mut table, mut contents) = (Vec::new(), Vec::new());
-        for (_, text) in &sections {
-            table.extend(at.to_ne_bytes());
-            table.extend((text.len() as u64).to_ne_bytes());
+        let before = self.sections_before();
+        let mut at = self.end + 16 * (before.len() + sections.len()) as u64;
+        let (mut places, mut contents) = (before, Vec::new());
+        for (feature, text) in &sections {
+            places.push((*feature, Section { offset: at, size: text.len() as u64 }));
             contents.extend_from_slice(text);
             at += text.len() as u64;
         }
-        table.append(&mut contents);
-        self.file.write_all_at(&table, self.end).map_err(Error::Write)?;
-        let features: Vec<usize> = sections.iter().map(|(feature, _)| *feature).collect();
-        self.tell(&features)?;
+        self.put_sections(&places, &contents).inspect_err(|_| self.mend())?;
         Ok(at)
+    }
+
+    /// Sections that do not stand behind the data.
+    fn sections_before(&self) -> Vec<(usize, Section)> {
+        self.tracing_data.map(|place| (features::TRACING_DATA, place)).into_iter().collect()
+    }
+
+    /// Writes behind the data where the sections lie, `contents` behind that, and then the header.
+    fn put_sections(&self, places: &[(usize, Section)], contents: &[u8]) -> Result<(), Error> {
+        let place = |&(_, place): &(usize, Section)| [place.offset.to_ne_bytes(), place.size.to_ne_bytes()].concat();
+        let mut table: Vec<u8> = places.iter().flat_map(place).collect();
+        table.extend_from_slice(contents);
+        self.file.write_all_at(&table, self.end).map_err(Error::Write)?;
+        self.put_header(self.end, places.iter().map(|(feature, _)| *feature))
+    }
+
+    /// Where a write has failed: cuts the file to what is whole, and says so in its header, so that
+    /// all of it can be read. The header, and the place behind the data where sections were told last,
+    /// have their blocks: they can be written again on a full disk. If not, the file stays as it is.
+    fn mend(&mut self) {
+        let before = self.sections_before();
+        for end in [self.sound_end, self.told_end] {
+            self.end = end;
+            if self.put_sections(&before, &[]).is_ok() {
+                let _ = self.file.set_len(self.end + 16 * before.len() as u64);
+                return;
+            }
+        }
     }
 
     fn compression(&self) -> Option<Compression> {
@@ -212,13 +252,17 @@ impl Writer {
             return Err(Error::Write(io::Error::other("what came before could not be written")));
         }
         self.broken = true;
-        self.write_pending()?;
+        self.write_pending().inspect_err(|_| self.mend())?;
         self.broken = false;
         Ok(())
     }
 
     fn write_pending(&mut self) -> Result<(), Error> {
         if !self.pending.is_empty() {
+            if self.tracing_data.is_some() {
+                // What is written next takes the place where the sections are told.
+                self.put_header(self.end, [])?;
+            }
             if self.zstd.is_some() {
                 self.write_packed()?
             } else {
@@ -228,12 +272,16 @@ impl Writer {
             self.append(&round.to_ne_bytes())?;
         }
         self.told_at = Instant::now();
-        self.tell(&[])
+        self.tell()
     }
 
     fn write_plain(&mut self) -> Result<(), Error> {
         let pending = std::mem::take(&mut self.pending);
+        let start = self.end;
         let written = self.append(&pending);
+        if written.is_err() {
+            self.sound_end = start + whole_records(&pending, self.end - start);
+        }
         self.pending = pending;
         self.pending.clear();
         written
@@ -276,17 +324,35 @@ impl Writer {
         Ok(())
     }
 
+    /// Writes bytes behind the others. `end` is behind what of them could be written.
     fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.file.write_all_at(bytes, self.end).map_err(Error::Write)?;
-        self.end += bytes.len() as u64;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            match self.file.write_at(rest, self.end) {
+                Ok(0) => return Err(Error::Write(io::ErrorKind::WriteZero.into())),
+                Ok(written) => {
+                    self.end += written as u64;
+                    rest = &rest[written..];
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::Write(error)),
+            }
+        }
         Ok(())
     }
 
-    /// Writes the header: what of the file is data, and which sections follow it.
-    fn tell(&mut self, features: &[usize]) -> Result<(), Error> {
+    /// Lets readers see what was written so far.
+    fn tell(&mut self) -> Result<(), Error> {
+        self.put_sections(&self.sections_before(), &[])?;
+        (self.told_end, self.sound_end) = (self.end, self.end);
+        Ok(())
+    }
+
+    /// Writes the header: what of the file is data, and which sections are told behind it.
+    fn put_header(&self, end: u64, features: impl IntoIterator<Item = usize>) -> Result<(), Error> {
         let count = self.events.len() as u64;
         let mut bits = [0u64; 4];
-        features.iter().for_each(|feature| bits[feature / 64] |= 1 << (feature % 64));
+        features.into_iter().for_each(|feature| bits[feature / 64] |= 1 << (feature % 64));
         let words = [
             u64::from_ne_bytes(*b"PERFILE2"),
             HEADER,
@@ -294,7 +360,7 @@ impl Writer {
             HEADER + 8 * count,
             ENTRY * count,
             self.data_start,
-            self.end - self.data_start,
+            end - self.data_start,
             0,
             0,
             bits[0],
@@ -306,16 +372,31 @@ impl Writer {
     }
 }
 
+/// Bytes of the whole records among the first `there`.
+fn whole_records(records: &[u8], there: u64) -> u64 {
+    let mut whole = 0;
+    let there = usize::try_from(there).unwrap_or(usize::MAX).min(records.len());
+    while let Some(header) = records[..there].get(whole..whole + 8) {
+        let size = Header::size(bytemuck::pod_read_unaligned(header));
+        if size == 0 || whole + size > there {
+            break;
+        }
+        whole += size;
+    }
+    whole as u64
+}
+
 /// Fields of branch stacks that are not written.
 const BRANCH_HW_INDEX: u64 = 1 << 17;
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
 /// The event as it stands in the file that is written; `common` are fields that all have.
 fn kept(index: usize, event: &RecordedEvent, common: u64) -> RecordedEvent {
+    let fields = event.attribute.sample_type | common;
     // The callchain that stands in raw bytes is written as one.
-    let unwrapped = if off_cpu::is_raw(event) { CALLCHAIN } else { 0 };
+    let fields = if off_cpu::is_raw(event) { (fields | CALLCHAIN) & !RAW } else { fields };
     let attribute = Attribute {
-        sample_type: kept_fields(event.attribute.sample_type | unwrapped | common),
+        sample_type: kept_fields(fields),
         read_format: 0,
         branch_sample_type: event.attribute.branch_sample_type & !(BRANCH_HW_INDEX | BRANCH_COUNTERS),
         // Whatever was left out of the callchain has come out of the copied stack.

@@ -132,6 +132,7 @@ fn sample<'a>(
 ) -> Option<Decoded<'a>> {
     let mut fields = Fields { rest: body };
     let mut callchain = None;
+    let mut raw = &[][..];
     let mut branches = &[][..];
     let mut registers = None;
     let mut user = None;
@@ -145,7 +146,7 @@ fn sample<'a>(
         callchain = Some(Callchain::new(fields.words(count)?));
     }
     if layout.has(sys::PERF_SAMPLE_RAW) {
-        sample_raw::take(&mut fields)?;
+        raw = sample_raw::take(&mut fields)?;
     }
     if layout.has(sys::PERF_SAMPLE_BRANCH_STACK) {
         let count = fields.word()?;
@@ -190,6 +191,7 @@ fn sample<'a>(
             user,
             branches: BranchStack::new(branches),
             data_address,
+            raw,
             stack_end: stack_end::of_misc(header.misc),
         }),
     }))
@@ -346,6 +348,7 @@ mod tests {
             sample.branches.iter().collect::<Vec<_>>(),
             [Branch { from: Address(0x30), to: Address(0x40), flags: 5 }]
         );
+        assert_eq!(sample.raw, 0xaaaa_bbbb_u32.to_ne_bytes());
         let user = sample.user.unwrap();
         assert_eq!(user.registers, UserRegisters { ip: 1, sp: 5, fp: 0xb, lr: 0, is_32bit: false });
         assert_eq!(user.stack, 0x1111u64.to_ne_bytes());

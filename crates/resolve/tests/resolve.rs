@@ -58,6 +58,7 @@ fn sample(task: TaskIds, time: u64, chain: &[u64]) -> Event<'_> {
         user: None,
         branches: Default::default(),
         data_address: None,
+        raw: &[],
         stack_end: None,
     });
     event(task, time, body)

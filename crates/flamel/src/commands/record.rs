@@ -8,10 +8,11 @@ use crate::failure::Failure;
 use crate::output::Output;
 use anyhow::{Context as _, anyhow};
 use capture::{
-    CommandState, Ended, Machine, Observer, Outcome, OwnSamples, Progress, Rate, Request, Session, StopRequests, Target,
+    CommandState, Ended, Machine, Observer, Outcome, OwnSamples, Progress, Rate, Request, Session, StopRequests,
+    Target, TracepointFields, TracepointFiles,
 };
 use model::{CallGraph, Detail, Event, EventId, Pid, Profile, Tid};
-use perfdata::{FileBuildId, Info, RecordedEvent, WriteOptions};
+use perfdata::{FileBuildId, Info, RecordedEvent, TracepointFormats, TracepointSystem, WriteOptions};
 use resolve::{KernelSource, LiveFiles, Resolver};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -31,7 +32,8 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::usage(anyhow!("write `{second}`: one recording is enough; copy it")));
     }
     let write_options = recorder::write_options(args.compress, &recordings)?;
-    let request = request(&args)?;
+    let tracepoint_fields = if recordings.is_empty() { TracepointFields::LeftOut } else { TracepointFields::Carried };
+    let request = Request { tracepoint_fields, ..request(&args)? };
     let stop = StopRequests::install().context("take over signals").map_err(Failure::run)?;
     let session = Session::prepare(request.clone()).map_err(capture_failure)?;
     for output in &outputs {
@@ -162,9 +164,22 @@ fn recorder(path: &Path, session: &Session, options: WriteOptions) -> Result<Rec
             .map(|build_id| FileBuildId { path: recording::KERNEL.into(), build_id, kernel: true })
             .into_iter()
             .collect(),
+        tracing_data: session.tracepoint_files().map(|files| tracing_data(files).into()),
         ..Info::default()
     };
     Recorder::create(path, &events, info, options)
+}
+
+fn tracing_data(files: &TracepointFiles) -> Vec<u8> {
+    let system =
+        |(name, formats): (&String, &Vec<Vec<u8>>)| TracepointSystem { name: name.clone(), formats: formats.clone() };
+    let formats = TracepointFormats {
+        header_page: files.header_page.clone(),
+        header_event: files.header_event.clone(),
+        systems: files.formats.iter().map(system).collect(),
+        printk_formats: files.printk_formats.clone(),
+    };
+    formats.to_bytes(rustix::param::page_size() as u32)
 }
 
 /// `CLOCK_MONOTONIC` of clock_gettime(2).
@@ -193,6 +208,7 @@ fn request(args: &RecordArgs) -> Result<Request, Failure> {
         inherit: !args.no_inherit,
         own_samples: if args.exclude_self { OwnSamples::LeaveOut } else { OwnSamples::Keep },
         events: args.event.clone(),
+        tracepoint_fields: TracepointFields::LeftOut,
         rate: args.freq.map(Rate::Hertz).or(args.count.map(Rate::Period)),
         call_graph: match args.call_graph {
             CallGraphArg::Auto(stack_bytes) => CallGraph::Auto { stack_bytes },

@@ -31,6 +31,7 @@ pub fn run(args: &ScriptArgs) -> Result<ExitCode, Failure> {
     recording.read(|event| {
         resolver.look(event, &mut frames);
     })?;
+    fields.check(recording.events()).map_err(Failure::usage)?;
     if fields.want_names() {
         resolver.name(symbol_options(&args.input.names), &|| false);
     }

@@ -260,3 +260,81 @@ fn root_flamel_reads_the_pipe_of_perf() {
     assert_eq!(folded.total(), total);
     assert!(folded.share_of("leaf_60") > 40.0, "{}", folded.largest(5));
 }
+
+/// All that perf prints, fields of tracepoints included; it must have nothing to complain of.
+fn perf_script_whole(data: &Path) -> String {
+    let finished = perf().args(["script", "--no-inline", "--ns", "-i"]).arg(data).finish().success();
+    assert_eq!(finished.stderr, "", "{}", data.display());
+    finished.stdout_text()
+}
+
+const SWITCHES: &[&str] = &["-e", "sched:sched_switch,sched:sched_wakeup,cpu-clock"];
+
+#[test]
+fn root_perf_prints_the_fields_of_tracepoints_that_flamel_recorded() {
+    if !requires::root() || !requires::perf() || !requires::tracefs() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("x.data");
+    for compress in [&[][..], &["-z"]] {
+        let run = flamel().args(["record", "-a", "-d", "0.5", "--call-graph", "fp"]).args(SWITCHES).args(compress);
+        run.arg("-o").arg(&data).finish().success();
+        assert_same_samples("tracepoints", &perf_script(&data), &flamel_script(&data), Frames::Near);
+        let text = perf_script_whole(&data);
+        for (event, fields) in
+            [("sched:sched_switch:", ["prev_comm=", "next_comm="]), ("sched:sched_wakeup:", ["comm=", "target_cpu="])]
+        {
+            let lines: Vec<&str> = text.lines().filter(|line| line.contains(event)).collect();
+            assert!(!lines.is_empty(), "no {event}");
+            let without = lines.iter().find(|line| !fields.iter().all(|field| line.contains(field)));
+            assert_eq!(without, None, "{compress:?}");
+        }
+        let report = perf().args(["report", "--stdio", "-i"]).arg(&data).finish().success();
+        assert!(report.stdout_text().contains("of event 'sched:sched_switch'"));
+    }
+}
+
+#[test]
+fn root_tracepoints_that_perf_recorded_stay_what_they_are() {
+    if !requires::root() || !requires::perf() || !requires::tracefs() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [data, pipe, again] = ["x.data", "pipe.data", "again.data"].map(|name| folder.path().join(name));
+    for (to, mode) in [(&data, "perf record -q -o"), (&pipe, "perf record -q -o - >")] {
+        let script = format!("{mode} {} -a -g -e {} -- sleep 0.3", to.display(), SWITCHES[1]);
+        Run::new("/bin/sh").args(["-c", &script]).finish().success();
+    }
+    for from in [&data, &pipe] {
+        // Of a pipe, perf prints frames in another layout.
+        let text = |data: &Path| -> String {
+            let whole = perf_script_whole(data);
+            if *from == pipe {
+                whole.split_inclusive('\n').filter(|line| !line.starts_with('\t')).collect()
+            } else {
+                whole
+            }
+        };
+        let before = text(from);
+        assert!(before.contains("prev_comm="));
+        for compress in [&[][..], &["-z"]] {
+            flamel().arg("convert").arg(from).arg("-o").arg(&again).args(compress).finish().success();
+            assert_same_text("tracepoints", &before, &text(&again));
+        }
+    }
+}
+
+#[test]
+fn root_perf_opens_tracepoints_while_they_are_recorded() {
+    if !requires::root() || !requires::perf() || !requires::tracefs() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let run = flamel().args(["record", "-a", "-d", "60", "-e", "sched:sched_switch", "-o", "x.data"]);
+    let running = run.dir(folder.path()).start();
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    running.signal(testkit::Signal::KILL);
+    running.finish();
+    assert!(perf_script_whole(&folder.path().join("x.data")).contains("next_comm="));
+}

@@ -96,17 +96,23 @@ fn root_without_samples_there_is_no_recording() {
 
 #[test]
 fn root_a_full_disk_ends_the_recording_and_keeps_what_was_recorded() {
-    if !requires::root() {
+    if !requires::root() || !requires::perf() || !requires::tracefs() {
         return;
     }
+    full_disk("256k", &["-e", "cpu-clock"]);
+    full_disk("1m", &["-e", "cpu-clock", "-z"]);
+    full_disk("512k", &["-e", "cpu-clock,sched:sched_switch", "--call-graph", "fp"]);
+}
+
+fn full_disk(size: &str, options: &[&str]) {
     let built = workload::SHARES.build(Variant::without_frame_pointers());
     let folder = tempfile::tempdir().unwrap();
-    let mounted = crate::errors::Mounted::tmpfs(folder.path(), "256k");
+    let mounted = crate::errors::Mounted::tmpfs(folder.path(), size);
     let elsewhere = tempfile::tempdir().unwrap();
     let program = elsewhere.path().join("on_a_full_disk");
     testkit::build::copy_program(&built, &program);
     let data = mounted.path().join("x.data");
-    let run = flamel().args(["record", "-F", "4999", "-e", "cpu-clock", "-o"]).arg(&data).arg("--");
+    let run = flamel().args(["record", "-F", "4999"]).args(options).arg("-o").arg(&data).arg("--");
     let finished = run.arg(&program).arg("60").finish().exits_with(1);
     for word in ["write", "x.data", "what was recorded before", "No space left"] {
         assert!(finished.stderr.contains(word), "`{word}` is not in:\n{finished}");
@@ -114,6 +120,11 @@ fn root_a_full_disk_ends_the_recording_and_keeps_what_was_recorded() {
     let processes =
         std::fs::read_dir("/proc").unwrap().filter_map(|entry| std::fs::read_link(entry.ok()?.path().join("exe")).ok());
     assert!(!processes.into_iter().any(|exe| exe == program), "the command was left running");
-    let script = flamel().arg("script").arg(&data).args(["-F", "time"]).finish().success().stdout_text();
-    assert!(script.lines().count() > 100, "{} samples", script.lines().count());
+    let ours = flamel().arg("script").arg(&data).args(["-F", "time", "--ns"]).finish().success();
+    let perf = Run::new(requires::find("perf").unwrap()).args(["script", "-F", "time", "--ns", "-i"]).arg(&data);
+    let theirs = perf.finish().success();
+    assert_eq!((&ours.stderr[..], &theirs.stderr[..]), ("", ""), "{options:?}");
+    let ours = ours.stdout_text();
+    assert!(ours.lines().count() > 100, "{options:?}: {} samples", ours.lines().count());
+    assert_eq!(ours, theirs.stdout_text(), "{options:?}");
 }

@@ -81,3 +81,20 @@ fn a_recording_may_come_by_a_pipe_and_an_event_may_be_chosen() {
     assert!(!wanted.is_empty() && wanted.len() < whole.lines().count());
     assert_eq!(chosen.stdout_text().lines().collect::<Vec<_>>(), wanted);
 }
+
+#[test]
+fn fields_that_no_sample_has_are_refused_where_they_were_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.data");
+    std::fs::write(&path, unpacked("perf.data.singleprocess-3.4")).unwrap();
+    let script = |fields: &[&str]| flamel().arg("script").arg(&path).args(fields).finish();
+    for (fields, field, option) in [("comm,addr", "addr", "-d"), ("+brstack", "brstack", "-b")] {
+        let refused = script(&["-F", fields]).exits_with(2);
+        for word in [format!("`-F {field}`"), format!("leave `{field}` out"), format!("`perf record {option}`")] {
+            assert!(refused.stderr.contains(&word), "`{word}` is not in:\n{refused}");
+        }
+        assert_eq!(refused.stdout_text(), "");
+    }
+    script(&["-F", "-dso"]).success();
+    script(&[]).success();
+}

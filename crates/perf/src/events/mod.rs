@@ -27,6 +27,7 @@ mod roots;
 mod spec;
 mod term;
 mod tracepoint;
+mod tracepoint_files;
 
 pub use cache::{CACHES, Cache, OPERATIONS, RESULTS};
 pub use error::{EventError, EventErrorKind};
@@ -35,3 +36,4 @@ pub use names::{HARDWARE, Name, SOFTWARE};
 pub use parse::parse;
 pub use roots::{Roots, Tracing};
 pub use spec::{EventKind, EventRate, EventSpec, Placement, Scale};
+pub use tracepoint_files::TracepointFiles;

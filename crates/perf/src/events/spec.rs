@@ -168,6 +168,11 @@ impl EventSpec {
         self.kind == EventKind::Hardware && self.config as u32 == sys::PERF_COUNT_HW_CPU_CYCLES
     }
 
+    /// A tracepoint's group and name.
+    pub fn tracepoint(&self) -> Option<(&str, &str)> {
+        if self.kind == EventKind::Tracepoint { self.base.split_once(':') } else { None }
+    }
+
     /// Whether the kernel may be named by the event at all: false for `:u`.
     pub fn includes_kernel(&self) -> bool {
         self.modifiers.kernel || self.modifiers.hypervisor

@@ -75,7 +75,7 @@ fn id(tracing: &Path, path: &Path) -> Result<Option<u64>, EventErrorKind> {
 
 /// tracefs lets nobody but root in, until it is mounted with another group and mode. The files
 /// below follow `gid`, so that their own modes need no change.
-fn forbidden(tracing: &Path, path: &Path, error: &io::Error) -> EventErrorKind {
+pub(super) fn forbidden(tracing: &Path, path: &Path, error: &io::Error) -> EventErrorKind {
     if error.kind() != io::ErrorKind::PermissionDenied {
         return EventErrorKind::Malformed { path: path.to_owned(), why: error.to_string() };
     }

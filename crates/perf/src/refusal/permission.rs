@@ -26,6 +26,21 @@ pub fn why_no_kernel(limits: &Limits) -> String {
     }
 }
 
+/// Whether it may be for the fields of tracepoints that a refusal came.
+pub fn forbids_tracepoint_fields(errno: Errno, limits: &Limits) -> bool {
+    matches!(errno, Errno::ACCESS | Errno::PERM)
+        && !limits.may_observe_all()
+        && limits.paranoid.is_none_or(|level| level > -1)
+}
+
+/// Why fields of tracepoints are left out, for a remark.
+pub fn why_no_tracepoint_fields(limits: &Limits) -> String {
+    match limits.paranoid {
+        Some(level) => format!("kernel.perf_event_paranoid is {level}; {}", remedy(limits, -1)),
+        None => "the kernel forbids it".into(),
+    }
+}
+
 pub(super) fn explain(errno: Errno, attempt: &Attempt<'_>, limits: &Limits) -> (Cause, String) {
     let event = attempt.event;
     let filtered = matches!(limits.seccomp, Seccomp::Filter | Seccomp::Strict);

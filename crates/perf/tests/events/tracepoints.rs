@@ -2,7 +2,7 @@
 
 use crate::tree::Machine;
 use model::Sampling;
-use perf::events::{EventKind, EventRate, Roots, Tracing, parse};
+use perf::events::{EventKind, EventRate, Roots, TracepointFiles, Tracing, parse};
 use std::os::unix::fs::PermissionsExt as _;
 
 fn machine() -> Machine {
@@ -79,4 +79,26 @@ fn a_closed_folder_names_the_command_that_opens_it() {
     let error = parse("sched:sched_switch", &roots).unwrap_err().to_string();
     let remedy = format!("sudo mount -o remount,mode=755,gid=$(id -g) {}", tracing.display());
     assert!(error.contains("may not be read: run as root") && error.contains(&remedy), "{error}");
+}
+
+#[test]
+fn formats_are_read_of_the_sampled_tracepoints() {
+    let files = [
+        ("tracing/events/header_page", "page"),
+        ("tracing/events/header_event", "event"),
+        ("tracing/events/sched/sched_switch/id", "372\n"),
+        ("tracing/events/sched/sched_switch/format", "name: sched_switch\n"),
+        ("tracing/events/sched/sched_waking/id", "373\n"),
+        ("tracing/events/sched/sched_waking/format", "name: sched_waking\n"),
+        ("tracing/events/irq/no_format/id", "3\n"),
+    ];
+    let machine = Machine::with(&files);
+    let read = |list| TracepointFiles::read(&machine.roots(), &machine.parse(list).unwrap());
+    let found = read("cpu-clock,sched:sched_switch:u").unwrap().unwrap();
+    assert_eq!((&found.header_page[..], &found.header_event[..]), (&b"page"[..], &b"event"[..]));
+    assert_eq!(found.formats, [("sched".into(), vec![b"name: sched_switch\n".to_vec()])].into());
+    assert!(found.printk_formats.is_empty());
+    assert_eq!(read("cpu-clock"), Ok(None));
+    let error = read("irq:no_format").unwrap_err().to_string();
+    assert!(error.contains("events/irq/no_format/format"), "{error}");
 }

@@ -46,6 +46,7 @@ fn sample<'a>(chain: &'a [u64], branches: &'a [u64]) -> Body<'a> {
         user: None,
         branches: BranchStack::new(branches),
         data_address: None,
+        raw: &[],
         stack_end: None,
     })
 }

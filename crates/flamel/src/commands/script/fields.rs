@@ -1,6 +1,7 @@
 //! Which fields of a sample are printed.
 
 use anyhow::anyhow;
+use perfdata::RecordedEvent;
 
 /// A field, by perf's name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,13 +69,16 @@ const USUAL: &[Field] = &[
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fields {
     wanted: Vec<Field>,
+    /// Those that the user has named, not those that are printed by themselves.
+    named: Vec<Field>,
 }
 
 impl Fields {
     /// Reads `comm,ip` or `+addr,-dso`.
     pub fn parse(text: Option<&str>) -> anyhow::Result<Self> {
-        let Some(text) = text else { return Ok(Self { wanted: USUAL.to_vec() }) };
+        let Some(text) = text else { return Ok(Self { wanted: USUAL.to_vec(), named: Vec::new() }) };
         let relative = text.starts_with(['+', '-']);
+        let mut named = Vec::new();
         let mut wanted = if relative { USUAL.to_vec() } else { Vec::new() };
         for word in text.split(',') {
             let name = word.trim_start_matches(['+', '-']);
@@ -88,15 +92,37 @@ impl Fields {
             wanted.retain(|known| known != field);
             if !word.starts_with('-') {
                 wanted.push(*field);
+                named.push(*field);
             }
         }
-        let fields = Self { wanted };
+        let fields = Self { wanted, named };
         for needs_ip in [Field::Sym, Field::SymOff, Field::Dso] {
             if fields.has(needs_ip) && !fields.has(Field::Ip) {
                 return Err(anyhow!("`-F {text}`: sym, symoff and dso need ip beside them"));
             }
         }
         Ok(fields)
+    }
+
+    /// Refuses a field that the user has named and that samples of no event have.
+    pub fn check(&self, events: &[RecordedEvent]) -> anyhow::Result<()> {
+        for field in &self.named {
+            let (has, option): (fn(&RecordedEvent) -> bool, &str) = match field {
+                Field::Cpu => (RecordedEvent::has_cpu, "--sample-cpu"),
+                Field::Time => (RecordedEvent::has_time, "-T"),
+                Field::Addr => (RecordedEvent::has_data_address, "-d"),
+                Field::BrStack => (RecordedEvent::has_branches, "-b"),
+                _ => continue,
+            };
+            if !events.is_empty() && !events.iter().any(has) {
+                let name = ALL.iter().find(|(_, known)| known == field).map_or("", |(name, _)| name);
+                return Err(anyhow!(
+                    "`-F {name}`: the samples of this recording do not say it; leave `{name}` out, or record with \
+                     `perf record {option}`"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Whether a field is printed.
