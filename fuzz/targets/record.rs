@@ -12,13 +12,12 @@ fuzz_target!(|bytes: &[u8]| {
     let mut words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes each")));
     let mut field = || words.next().unwrap_or(0);
     let (sample_type, read_format, branch_sample_type) = (field(), field(), field());
-    let (sample_regs_user, sample_regs_intr, stack_and_machine) = (field(), field(), field());
+    let (sample_regs_user, stack_and_machine) = (field(), field());
     let layout = Layout {
         sample_type,
         read_format,
         branch_sample_type,
         sample_regs_user,
-        sample_regs_intr,
         sample_stack_user: stack_and_machine as u32,
         sample_id_all: stack_and_machine >> 62 & 1 == 0,
         period: 1,

@@ -7,7 +7,7 @@ use anyhow::{Context as _, anyhow};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, chown};
 use std::path::{Path, PathBuf};
 
 /// A file that is being written.
@@ -39,7 +39,7 @@ impl StreamedFile {
             return Err(anyhow!("a recording cannot go to a device or pipe: its beginning is written last"));
         }
         let target = end_of_links(path)?;
-        match File::create_new(&target) {
+        match create_new(&target) {
             Ok(file) => return Ok((Self { at: target, target: None, shown: path.to_owned() }, file)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error.into()),
@@ -47,7 +47,7 @@ impl StreamedFile {
         for number in 0..MOST_PARTS {
             let mut name = OsString::from(&target);
             name.push(if number == 0 { ".part".into() } else { format!(".part{number}") });
-            match File::create_new(&name) {
+            match create_new(Path::new(&name)) {
                 Ok(file) => {
                     return Ok((Self { at: name.into(), target: Some(target), shown: path.to_owned() }, file));
                 }
@@ -84,6 +84,11 @@ impl StreamedFile {
     pub fn path(&self) -> &Path {
         &self.at
     }
+}
+
+/// A recording tells where the kernel lies, and how all was called: it is for its owner only.
+fn create_new(path: &Path) -> std::io::Result<File> {
+    File::options().write(true).create_new(true).mode(0o600).open(path)
 }
 
 #[cfg(test)]

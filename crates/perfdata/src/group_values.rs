@@ -37,8 +37,9 @@ impl GroupValues {
                 table.events.get(model::id::Id::index(of)).is_some_and(|of| of.attribute.has(flag::INHERIT));
             let key = (read.id, inherited.then_some(event.task.tid));
             let before = self.last.insert(key, read.value).unwrap_or(0);
-            // A counter that was set back has not grown.
-            let period = read.value.saturating_sub(before);
+            // A counter that has less than before was opened anew, for a thread that got the number of
+            // one that has ended.
+            let period = read.value.checked_sub(before).unwrap_or(read.value);
             if period > 0 {
                 sink(&Event { body: Body::Sample(model::Sample { event: of, period, ..sample }), ..*event });
             }

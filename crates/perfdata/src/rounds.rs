@@ -3,6 +3,7 @@
 //! the latest record of the round before is complete then.
 
 use crate::assembler::Place;
+use crate::decoding::NO_MOMENT;
 
 #[derive(Clone, Copy)]
 struct Entry {
@@ -24,12 +25,15 @@ pub(crate) struct Rounds {
 impl Rounds {
     /// Bytes that are held to sort by.
     pub(crate) fn held(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>()
+        self.entries.len() * size_of::<Entry>()
     }
 
     /// One more record.
     pub(crate) fn add(&mut self, time: u64, place: Place) {
-        self.latest = self.latest.max(time);
+        // What has no moment goes to the end, and says nothing of how far the others are.
+        if time < NO_MOMENT {
+            self.latest = self.latest.max(time);
+        }
         self.late += u64::from(self.released.is_some_and(|released| time < released));
         self.entries.push(Entry { time, place });
     }
@@ -50,7 +54,9 @@ impl Rounds {
         self.entries.sort_by_key(|entry| entry.time);
         let ready = self.entries.partition_point(|entry| entry.time <= until);
         for entry in self.entries.drain(..ready) {
-            self.released = Some(entry.time);
+            if entry.time < NO_MOMENT {
+                self.released = Some(entry.time);
+            }
             sink(entry.place);
         }
     }

@@ -155,16 +155,6 @@ impl Writer {
         if self.told_at.elapsed() < TELL_EVERY { Ok(()) } else { self.write_round() }
     }
 
-    /// How many bytes there are so far.
-    pub fn len(&self) -> u64 {
-        self.end
-    }
-
-    /// Whether nothing was written but the header.
-    pub fn is_empty(&self) -> bool {
-        self.end == self.data_start
-    }
-
     /// Writes what is left, and the sections behind it.
     pub fn finish(mut self) -> Result<u64, Error> {
         self.write_round()?;

@@ -25,5 +25,5 @@ pub use record::{Decoded, Header, Layout, decode};
 pub use registers::RegisterSet;
 pub use sample_raw::raw_bytes;
 pub use sample_read::{ReadValue, read_values};
-pub use stack_end::{of_misc as stack_end_of_misc, to_misc as stack_end_to_misc};
+pub use stack_end::to_misc as stack_end_to_misc;
 pub use swap::{header as to_native_header, to_native};

@@ -20,8 +20,6 @@ pub struct Layout {
     pub branch_sample_type: u64,
     /// `attr.sample_regs_user`
     pub sample_regs_user: u64,
-    /// `attr.sample_regs_intr`
-    pub sample_regs_intr: u64,
     /// `attr.sample_stack_user`
     pub sample_stack_user: u32,
     /// `attr.sample_id_all`: whether records other than samples end in `struct sample_id`.
@@ -41,7 +39,6 @@ impl Layout {
             read_format: attribute.read_format,
             branch_sample_type: attribute.branch_sample_type,
             sample_regs_user: attribute.sample_regs_user,
-            sample_regs_intr: attribute.sample_regs_intr,
             sample_stack_user: attribute.sample_stack_user,
             sample_id_all: attribute.has(flag::SAMPLE_ID_ALL),
             period: attribute.fixed_period(),
@@ -176,7 +173,8 @@ fn sample<'a>(
     }
     // What may follow (weight, data source, physical address, cgroup, …) is not used yet.
 
-    // An empty chain that was asked for stays empty: what was to be in it was left out.
+    // An empty chain that was asked for stays empty where a copied stack holds what was to be in it.
+    let callchain = callchain.filter(|chain| !chain.words().is_empty() || user.is_some());
     let callchain = callchain.unwrap_or_else(|| Callchain::starting_in(header.context(), leaf));
     let Some(event) = event_of(common.id.unwrap_or(0)) else { return Some(Decoded::Unknown) };
     Some(Decoded::Event(Event {
@@ -255,7 +253,6 @@ mod tests {
             read_format: 0,
             branch_sample_type: 0,
             sample_regs_user: registers::X86_64.mask(),
-            sample_regs_intr: 0,
             sample_stack_user: 16,
             sample_id_all: true,
             period: 3,
@@ -378,9 +375,22 @@ mod tests {
         };
         let leaf = record(sys::PERF_RECORD_SAMPLE, sys::PERF_RECORD_MISC_USER, &[7, 0x10]);
         assert_eq!(chain(&leaf, &without), [(Context::User, model::CodeAddress::InstructionPointer(Address(0x10)))]);
-        // The user's part was not asked for and is unwound instead: the leaf is no frame of its own.
+        // Neither chain nor copied stack: the leaf is what there is.
         let empty = record(sys::PERF_RECORD_SAMPLE, sys::PERF_RECORD_MISC_USER, &[7, 0x10, 0]);
-        assert_eq!(chain(&empty, &with_chain), []);
+        assert_eq!(
+            chain(&empty, &with_chain),
+            [(Context::User, model::CodeAddress::InstructionPointer(Address(0x10)))]
+        );
+        // The copied stack is unwound from the registers: the leaf is no frame of its own.
+        let with_stack = layout(
+            sys::PERF_SAMPLE_IDENTIFIER
+                | sys::PERF_SAMPLE_IP
+                | sys::PERF_SAMPLE_CALLCHAIN
+                | sys::PERF_SAMPLE_REGS_USER
+                | sys::PERF_SAMPLE_STACK_USER,
+        );
+        let copied = record(sys::PERF_RECORD_SAMPLE, sys::PERF_RECORD_MISC_USER, &[7, 0x10, 0, 2, 0xb, 0x5, 0x1, 0]);
+        assert_eq!(chain(&copied, &with_stack), []);
     }
 
     const SIDE_BAND: sys::perf_event_sample_format =

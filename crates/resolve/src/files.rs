@@ -16,6 +16,11 @@ pub trait Files {
     /// Opens the file that `process` has mapped.
     fn open(&self, process: Pid, mapping: &Mapping<'_>) -> Result<File, NameMissing>;
 
+    /// Whether the processes run, or ran, on this machine, so that the perf maps that they left are theirs.
+    fn are_of_this_machine(&self) -> bool {
+        true
+    }
+
     /// Opens the `[vdso]` that the processes have mapped: the code that the kernel gives to each,
     /// which has no path.
     fn vdso(&self) -> Result<File, NameMissing> {

@@ -21,6 +21,8 @@ pub struct AtHand {
 #[derive(Debug)]
 pub struct KernelImage {
     symbols: KernelSymbols,
+    /// Why the running kernel's symbols could not be read once more.
+    hidden: Option<NameMissing>,
     moved: Option<Moved>,
 }
 
@@ -37,7 +39,7 @@ struct Moved {
 impl KernelImage {
     /// The running kernel, recorded now.
     pub fn live(symbols: KernelSymbols) -> Self {
-        Self { symbols, moved: None }
+        Self { symbols, hidden: None, moved: None }
     }
 
     /// The kernel of a recording. [`NameMissing::OtherKernel`] where it cannot be told how the
@@ -53,7 +55,7 @@ impl KernelImage {
             None if modules.is_none() => 0,
             None => return Err(NameMissing::OtherKernel),
         };
-        Ok(Self { symbols, moved: Some(Moved { layout, text, modules }) })
+        Ok(Self { symbols, hidden: None, moved: Some(Moved { layout, text, modules }) })
     }
 
     /// The function at a recorded address, a look-up address
@@ -67,7 +69,10 @@ impl KernelImage {
         let Place { address, owner } = place.ok_or(NameMissing::Stripped)?;
         if !self.symbols.covers(address) {
             // What was kept of the running kernel says nothing of its modules.
-            self.symbols = KernelSymbols::read()?;
+            match self.hidden {
+                Some(reason) => return Err(reason),
+                None => self.symbols = KernelSymbols::read().inspect_err(|reason| self.hidden = Some(*reason))?,
+            }
         }
         let symbol = self.symbols.find(address).filter(|symbol| owner.has(symbol)).ok_or(NameMissing::Stripped)?;
         Ok((symbol, address))

@@ -32,8 +32,10 @@ struct Entry {
     stack: StackId,
 }
 
-/// Words that are remembered, 16 MiB of them; then everything is forgotten and learnt anew.
+/// Words that are remembered, 16 MiB of them, and chains, of which the table of a hundred thousand takes
+/// some 5 MiB; then everything is forgotten and learnt anew.
 const MOST_WORDS: usize = 2 << 20;
+const MOST_CHAINS: usize = 200_000;
 
 impl KnownStacks {
     /// The stack of a chain that was seen before.
@@ -46,7 +48,7 @@ impl KnownStacks {
 
     /// Remembers the stack of a chain. Of two with one hash, the later is remembered.
     pub fn insert(&mut self, chain: Chain<'_>, stack: StackId) {
-        if self.words.len() + chain.words.len() > MOST_WORDS {
+        if self.words.len() + chain.words.len() > MOST_WORDS || self.by_hash.len() >= MOST_CHAINS {
             self.words.clear();
             self.by_hash.clear();
         }

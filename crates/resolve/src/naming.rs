@@ -28,6 +28,8 @@ pub struct Naming<'a> {
     pub wanted: &'a FxHashMap<LocationId, Wanted>,
     /// The files.
     pub binaries: &'a Binaries,
+    /// Whether the perf maps of this machine are those of the processes that were sampled.
+    pub perf_maps: bool,
     /// Names that were looked up already.
     pub ahead: Vec<(LocationId, Found)>,
     /// The kernel.
@@ -41,7 +43,7 @@ pub struct Naming<'a> {
 /// Looks everything up: file by file in the order of their ids, then generated code, then the
 /// kernel.
 pub fn name_all(profile: &mut Profile, naming: Naming<'_>) {
-    let Naming { wanted, binaries, ahead, kernel, options, stop } = naming;
+    let Naming { wanted, binaries, perf_maps, ahead, kernel, options, stop } = naming;
     let mut by_binary: FxHashMap<BinaryId, Vec<(LocationId, FileOffset)>> = FxHashMap::default();
     let mut by_process: FxHashMap<Pid, Vec<(LocationId, Address)>> = FxHashMap::default();
     let mut in_kernel = Vec::new();
@@ -67,6 +69,11 @@ pub fn name_all(profile: &mut Profile, naming: Naming<'_>) {
     for (pid, locations) in by_process {
         if stop() {
             return;
+        }
+        if !perf_maps {
+            // Another process may have the number here, or have had it.
+            locations.iter().for_each(|(location, _)| profile.set_missing(*location, NameMissing::NoJitMap));
+            continue;
         }
         let addresses: Vec<u64> = locations.iter().map(|(_, address)| address.0).collect();
         let generated = symbolizer.generated(pid, &addresses);

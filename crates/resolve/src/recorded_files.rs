@@ -38,6 +38,10 @@ impl Files for RecordedFiles {
         }
     }
 
+    fn are_of_this_machine(&self) -> bool {
+        self.same_machine
+    }
+
     fn vdso(&self) -> Result<File, NameMissing> {
         let Some(&wanted) = self.build_ids.get(&b"[vdso]"[..]) else {
             return if self.same_machine { own_vdso() } else { Err(NameMissing::FileGone) };

@@ -331,15 +331,19 @@ impl Resolver {
 
     /// Looks up all names. Between two files `stop` is asked whether the rest shall stay without.
     pub fn name(&mut self, symbols: symbols::Options, stop: &dyn Fn() -> bool) {
+        let perf_maps = self.files.are_of_this_machine();
         let Self { profile, wanted, binaries, kernel, ahead, .. } = self;
         let ahead = ahead.take().map(|ahead| ahead.finish(binaries)).unwrap_or_default();
-        naming::name_all(profile, Naming { wanted, binaries, ahead, kernel, options: symbols, stop });
+        naming::name_all(profile, Naming { wanted, binaries, perf_maps, ahead, kernel, options: symbols, stop });
     }
 
     /// Forgets who runs and what is mapped, so that the same events can be taken again; the profile,
     /// files and names stay.
     pub fn rewind(&mut self) {
         self.processes = Processes::default();
+        // What these remember is told apart by numbers that are given out anew.
+        self.known = KnownStacks::default();
+        self.user_stacks = UserStacks::default();
     }
 
     /// The profile.

@@ -121,6 +121,15 @@ impl UserStacks {
         if walked == Some(StackEnd::Bottom) {
             return (Source::Walk, StackEnd::Bottom);
         }
+        if user.is_none()
+            && let Some(registers) = sample.user.map(|user| user.registers)
+            && sample.callchain.frames_of(Context::User).next().is_none()
+        {
+            // A 32-bit process's: its leaf is known all the same.
+            self.chain.clear();
+            self.chain.push(CodeAddress::InstructionPointer(Address(registers.ip)));
+            return (Source::Chain, StackEnd::NoUnwindInfo);
+        }
         let chain_end = self.follow_chain(sample.callchain, process, binaries, options);
         match (walked, chain_end) {
             (Some(end), None) => (Source::Walk, end),

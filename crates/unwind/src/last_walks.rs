@@ -47,7 +47,9 @@ pub(crate) struct LastWalks {
 }
 
 /// Threads whose walks are remembered; then all are forgotten and learnt anew.
-const MOST_THREADS: usize = 1024;
+const MOST_THREADS: usize = 256;
+/// Steps of a walk that is remembered, some 100 KB: with all threads, 25 MB at the most.
+const MOST_STEPS: usize = 512;
 
 /// Where a walk meets the last one.
 #[derive(Clone, Copy)]
@@ -92,11 +94,14 @@ impl LastWalks {
     /// Remembers a walk that came to the end of its stack: these steps and reads, the leaf first, and
     /// from `meeting` on the last one's.
     pub(crate) fn remember(&mut self, walker: Walker, steps: &[Step], reads: &[Read], meeting: Option<Meeting>) {
+        let kept = meeting.map_or(0, |meeting| meeting.step + 1);
+        if kept + steps.len() > MOST_STEPS {
+            return self.forget(walker);
+        }
         if self.by_thread.len() >= MOST_THREADS && !self.by_thread.contains_key(&walker.thread) {
             self.by_thread.clear();
         }
         let walk = self.by_thread.entry(walker.thread).or_default();
-        let kept = meeting.map_or(0, |meeting| meeting.step + 1);
         walk.space = walker.space;
         walk.steps.truncate(kept);
         walk.reads_from.truncate(kept);

@@ -70,7 +70,9 @@ fn convert(
         let told = resolver.event(event);
         recorders.iter_mut().for_each(|recorder| recorder.event(event, told));
     })?;
-    for recorder in recorders {
+    for mut recorder in recorders {
+        // A pipe tells its files' contents between the samples.
+        recording.info().build_ids.iter().for_each(|id| recorder.build_id(id.clone()));
         let written = recorder.finish(&Losses::default())?;
         summary::files(&[written]);
     }

@@ -11,7 +11,7 @@ use capture::{
     CommandState, Ended, Machine, Observer, Outcome, OwnSamples, Progress, Rate, Request, Session, StopRequests,
     Target, TracepointFields, TracepointFiles,
 };
-use model::{CallGraph, Detail, Event, EventId, Pid, Profile, Tid};
+use model::{CallGraph, Detail, Event, EventId, Losses, Pid, Profile, Tid};
 use perfdata::{FileBuildId, Info, RecordedEvent, TracepointFormats, TracepointSystem, WriteOptions};
 use resolve::{KernelSource, LiveFiles, Resolver};
 use std::os::unix::process::ExitStatusExt as _;
@@ -60,7 +60,12 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
     let outcome = match session.run(&stop, &mut run) {
         Ok(outcome) => outcome,
         Err(error) => {
-            run.recorder.into_iter().for_each(Recorder::abandon);
+            // What was recorded before is worth keeping.
+            let has_samples = !run.resolver.profile().events_with_samples().is_empty();
+            match run.recorder {
+                Some(recorder) if has_samples => summary::files(&[recorder.finish(&Losses::default())?]),
+                recorder => recorder.into_iter().for_each(Recorder::abandon),
+            }
             return Err(capture_failure(error));
         }
     };
@@ -94,13 +99,19 @@ fn deliver(
     args: &RecordArgs,
     stop: &StopRequests,
 ) -> Result<(), Failure> {
+    let events = resolver.profile().events_with_samples();
+    // The recording needs no names, and is safe before they are looked up.
+    let recorded = match recorder {
+        Some(recorder) if events.is_empty() => {
+            recorder.abandon();
+            Ok(None)
+        }
+        recorder => recorder.map(|recorder| recorder.finish(&outcome.losses)).transpose(),
+    };
     let profile = name(resolver, outcome, args, stop);
-    let events = profile.events_with_samples();
     if events.is_empty() {
-        recorder.into_iter().for_each(Recorder::abandon);
         return Err(Failure::no_samples(anyhow!("{}", summary::why_no_samples(&profile, request, outcome))));
     }
-    let recorded = recorder.map(|recorder| recorder.finish(&outcome.losses)).transpose();
     let written = write_all(outputs, &profile, &events, args);
     if !args.quiet {
         events.iter().for_each(|&event| summary::print(&profile, event));

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::streamed_file::StreamedFile;
 use anyhow::anyhow;
-use model::{Body, Event, Losses, Lost, LostRecords, SampleLoss, TaskIds};
+use model::{Body, Event, FileIdentity, Losses, Lost, LostRecords, SampleLoss, TaskIds};
 use perfdata::{Error, FileBuildId, Info, RecordedEvent, UserStack, WriteOptions, Writer};
 use resolve::Told;
 use std::path::{Path, PathBuf};
@@ -47,13 +47,21 @@ impl Recorder {
             Told::Unwound(user) => Some(UserStack { frames: user.frames, end: user.end }),
             Told::Nothing | Told::Mapped(_) => None,
         };
-        if let Told::Mapped(binary) = told
+        let mut event = *event;
+        if let (Told::Mapped(binary), Body::Mapping(mapping)) = (told, &mut event.body)
             && let Some(build_id) = binary.build_id()
         {
-            let path = binary.path.as_bytes().into();
-            self.writer.build_id(FileBuildId { path, build_id, kernel: false });
+            // The place on this machine's disk is worth less than the contents: another file may stand
+            // there soon, and a path may be mapped twice with two contents.
+            mapping.identity = FileIdentity::BuildId(build_id);
+            self.writer.build_id(FileBuildId { path: binary.path.as_bytes().into(), build_id, kernel: false });
         }
-        self.failed = self.writer.event(event, user).err();
+        self.failed = self.writer.event(&event, user).err();
+    }
+
+    /// What the contents of a file were.
+    pub fn build_id(&mut self, id: FileBuildId) {
+        self.writer.build_id(id);
     }
 
     /// To be called a few times a second.

@@ -4,11 +4,13 @@ use super::summary;
 use crate::args::{InputArgs, NameArgs};
 use crate::failure::Failure;
 use anyhow::{Context as _, anyhow};
-use model::{CallGraph, Detail, Event, Profile, Recording as Run};
-use perfdata::{Info, Outcome, Reader};
+use model::{BuildId, CallGraph, Detail, Event, Profile, Recording as Run};
+use perfdata::{FileBuildId, Info, Outcome, Reader};
 use resolve::{KernelSource, RecordedFiles, RecordedKernel, Resolver, SearchPlaces};
+use std::collections::HashMap;
 use std::ffi::CStr;
 use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use symbols::{KernelCache, KernelSymbols};
@@ -53,7 +55,7 @@ impl Recording {
             places: places.clone(),
             cache: kernel_cache(),
         };
-        let build_ids = self.info().build_ids.iter().map(|file| (file.path.clone(), file.build_id)).collect();
+        let build_ids = only_ids(&self.info().build_ids);
         let options = resolve::Options {
             recording: run(self.info()),
             events: self.descriptions(),
@@ -172,12 +174,30 @@ fn search_places(names: &NameArgs) -> Result<SearchPlaces, Failure> {
 pub fn kernel_cache() -> Option<KernelCache> {
     let given = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let usual = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
-    given.or_else(usual).map(|folder| KernelCache::new(folder.join("flamel")))
+    let folder = given.or_else(usual)?;
+    // Under sudo(8), what we made in the caller's home would not be his.
+    let is_own = folder.parent()?.metadata().ok()?.uid() == rustix::process::geteuid().as_raw();
+    is_own.then(|| KernelCache::new(folder.join("flamel")))
 }
 
 fn kernel_symbols(path: &Path) -> Result<KernelSymbols, Failure> {
     let read = File::open(path).and_then(KernelSymbols::from_file);
     read.with_context(|| format!("read the kernel's symbols from `{}`", path.display())).map_err(Failure::usage)
+}
+
+/// The build ids by path; of a path that had several contents, none tells which one was mapped.
+fn only_ids<'a>(files: impl IntoIterator<Item = &'a FileBuildId>) -> HashMap<Box<[u8]>, BuildId> {
+    let mut ids = HashMap::new();
+    let mut several = Vec::new();
+    for file in files {
+        if ids.insert(file.path.clone(), file.build_id).is_some_and(|other| other != file.build_id) {
+            several.push(&file.path);
+        }
+    }
+    several.into_iter().for_each(|path| {
+        ids.remove(path);
+    });
+    ids
 }
 
 /// How names are looked up.

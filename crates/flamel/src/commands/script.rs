@@ -44,11 +44,14 @@ pub fn run(args: &ScriptArgs) -> Result<ExitCode, Failure> {
     let mut failed = None;
     let names = recording.events().iter().map(|event| event.description.name.clone()).collect::<Vec<_>>();
     recording.read_quietly(|event| {
+        if failed.is_some() {
+            return;
+        }
         let task = resolver.look(event, &mut frames);
         let (Some(task), Body::Sample(sample)) = (task, &event.body) else { return };
         let is_wanted = wanted
             .is_none_or(|wanted| names.get(model::id::Id::index(sample.event)).is_some_and(|name| name == wanted));
-        if is_wanted && failed.is_none() {
+        if is_wanted {
             failed = printer.sample(event, sample, task, &frames, resolver.profile()).err();
         }
     })?;
