@@ -38,6 +38,17 @@ pub enum Context {
 }
 
 impl Context {
+    /// The marker word behind which addresses are of this context.
+    pub const fn mark(self) -> Option<u64> {
+        match self {
+            Self::Kernel => Some(words::KERNEL),
+            Self::User => Some(words::USER),
+            Self::Hypervisor => Some(words::HYPERVISOR),
+            Self::Guest => Some(words::GUEST),
+            Self::Unknown => None,
+        }
+    }
+
     const fn from_word(word: u64) -> Option<Self> {
         match word {
             words::KERNEL => Some(Self::Kernel),

@@ -86,8 +86,9 @@ pub struct UserRegisters {
     pub fp: u64,
     /// Link register (AArch64 `x30`); 0 where the machine has none.
     pub lr: u64,
-    /// Whether the process is a 32-bit one.
-    pub is_32bit: bool,
+    /// Whether they are of code that this machine's rules do not fit: a 32-bit process's, or another
+    /// architecture's.
+    pub is_foreign: bool,
 }
 
 /// The branches before a sample, newest first, as the kernel laid them out: three words each.

@@ -158,6 +158,10 @@ impl Encoder {
     }
 
     fn callchain(&mut self, chain: Callchain<'_>, user: Option<UserStack<'_>>) {
+        // A leaf alone has the context of its sample, which a chain says by a mark.
+        if let (Some(mark), true) = (chain.context().mark(), !chain.words().is_empty()) {
+            self.record.push(mark);
+        }
         let Some(user) = user else {
             return self.record.extend_from_slice(chain.words());
         };

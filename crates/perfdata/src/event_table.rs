@@ -149,13 +149,11 @@ impl EventTable {
 
     /// Registers are numbered anew on every architecture.
     pub(crate) fn set_machine(&mut self, machine: Option<&str>) {
-        let registers = match machine {
+        self.registers = match machine {
             Some("x86_64" | "i686" | "i586" | "i486" | "i386") => Some(X86_64),
             Some("aarch64" | "aarch64_be") => Some(AARCH64),
             _ => None,
         };
-        // The walk goes by the rules of the machine that it runs on.
-        self.registers = registers.filter(|registers| NATIVE == Some(*registers));
         self.layouts.iter_mut().for_each(|layout| layout.registers = self.registers);
     }
 

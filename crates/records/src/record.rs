@@ -173,8 +173,10 @@ fn sample<'a>(
     }
     // What may follow (weight, data source, physical address, cgroup, …) is not used yet.
 
-    // An empty chain that was asked for stays empty where a copied stack holds what was to be in it.
-    let callchain = callchain.filter(|chain| !chain.words().is_empty() || user.is_some());
+    // An empty chain that was asked for stays empty where a copied stack holds what was to be in it,
+    // or where there is no leaf either.
+    let stays_empty = user.is_some() || leaf.iter().all(|&ip| ip == 0);
+    let callchain = callchain.filter(|chain| !chain.words().is_empty() || stays_empty);
     let callchain = callchain.unwrap_or_else(|| Callchain::starting_in(header.context(), leaf));
     let Some(event) = event_of(common.id.unwrap_or(0)) else { return Some(Decoded::Unknown) };
     Some(Decoded::Event(Event {
@@ -347,7 +349,7 @@ mod tests {
         );
         assert_eq!(sample.raw, 0xaaaa_bbbb_u32.to_ne_bytes());
         let user = sample.user.unwrap();
-        assert_eq!(user.registers, UserRegisters { ip: 1, sp: 5, fp: 0xb, lr: 0, is_32bit: false });
+        assert_eq!(user.registers, UserRegisters { ip: 1, sp: 5, fp: 0xb, lr: 0, is_foreign: false });
         assert_eq!(user.stack, 0x1111u64.to_ne_bytes());
         assert_eq!(user.stack_limit, 16);
     }

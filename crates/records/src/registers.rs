@@ -51,7 +51,7 @@ impl RegisterSet {
             sp: value_of(self.sp),
             fp: value_of(self.fp),
             lr: self.lr.map_or(0, value_of),
-            is_32bit: abi == ABI_32,
+            is_foreign: abi == ABI_32 || NATIVE != Some(self),
         }
     }
 }
@@ -63,7 +63,9 @@ mod tests {
     #[test]
     fn values_stand_in_the_order_of_the_bits() {
         let read = X86_64.read(2, X86_64.mask(), &[0xb, 0x5, 0x1]);
-        assert_eq!(read, UserRegisters { ip: 0x1, sp: 0x5, fp: 0xb, lr: 0, is_32bit: false });
+        let is_foreign = NATIVE != Some(X86_64);
+        assert_eq!(read, UserRegisters { ip: 0x1, sp: 0x5, fp: 0xb, lr: 0, is_foreign });
+        assert!(X86_64.read(ABI_32, X86_64.mask(), &[0xb, 0x5, 0x1]).is_foreign);
         let more = X86_64.mask() | 1;
         assert_eq!(X86_64.read(1, more, &[0xa, 0xb, 0x5, 0x1]).fp, 0xb);
         let arm = AARCH64.read(2, AARCH64.mask(), &[29, 30, 31, 32]);
@@ -72,6 +74,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_reads_as_zero() {
-        assert_eq!(X86_64.read(2, 1 << 8, &[]), UserRegisters::default());
+        let is_foreign = NATIVE != Some(X86_64);
+        assert_eq!(X86_64.read(2, 1 << 8, &[]), UserRegisters { is_foreign, ..UserRegisters::default() });
     }
 }

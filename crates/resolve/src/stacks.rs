@@ -115,7 +115,7 @@ impl UserStacks {
         if in_kernel && is_between_programs(sample, process) {
             return (Source::Nowhere, StackEnd::NoUserStack);
         }
-        let user = sample.user.filter(|user| !user.registers.is_32bit);
+        let user = sample.user.filter(|user| !user.registers.is_foreign);
         let walker = Walker { thread: thread.0, space: process.address_space };
         let walked = user.map(|user| self.walk(walker, &user, process, binaries, options.max_frames));
         if walked == Some(StackEnd::Bottom) {
@@ -125,7 +125,7 @@ impl UserStacks {
             && let Some(registers) = sample.user.map(|user| user.registers)
             && sample.callchain.frames_of(Context::User).next().is_none()
         {
-            // A 32-bit process's: its leaf is known all the same.
+            // It cannot be walked here, but its leaf is known.
             self.chain.clear();
             self.chain.push(CodeAddress::InstructionPointer(Address(registers.ip)));
             return (Source::Chain, StackEnd::NoUnwindInfo);

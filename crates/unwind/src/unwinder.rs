@@ -164,7 +164,7 @@ mod tests {
 
     fn state(stack: &[u8], fp: u64, limit: usize) -> UserState<'_> {
         UserState {
-            registers: UserRegisters { ip: 0x1000, sp: 0x7000, fp, lr: 0, is_32bit: false },
+            registers: UserRegisters { ip: 0x1000, sp: 0x7000, fp, lr: 0, is_foreign: false },
             stack,
             stack_limit: limit,
         }

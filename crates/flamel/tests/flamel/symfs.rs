@@ -120,6 +120,11 @@ fn root_the_kernel_of_another_machine_is_named_by_its_own_symbols() {
     let places: Vec<usize> = (0..bytes.len() - release.len()).filter(|at| bytes[*at..].starts_with(&release)).collect();
     assert!(!places.is_empty());
     places.into_iter().for_each(|at| bytes[at] = b'0');
+    // And its build id, in the stream and behind it.
+    let id = resolve::running_build_id().unwrap();
+    let places: Vec<usize> = (0..bytes.len() - 20).filter(|at| bytes[*at..].starts_with(id.as_bytes())).collect();
+    assert_eq!(places.len(), 2);
+    places.into_iter().for_each(|at| bytes[at] ^= 0xff);
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("x.data");
     fs::write(&data, bytes).unwrap();

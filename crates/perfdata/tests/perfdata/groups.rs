@@ -64,14 +64,17 @@ fn inherited_members_have_a_value_for_each_thread() {
 }
 
 #[test]
-fn a_counter_that_was_set_back_has_not_grown() {
+fn a_counter_that_was_set_back_has_grown_since() {
     let events = group(GROUP | ID | TIME_ENABLED | TIME_RUNNING, vec![SAMPLE_ID_ALL]);
     let records = [
         sample(11, 101, 1_000, &[(1_000, 11), (5, 21)]),
         sample(11, 101, 2_000, &[(400, 11), (1, 21)]),
         sample(11, 101, 3_000, &[(450, 11), (3, 21)]),
     ];
-    assert_eq!(weights(events, &records), [(0, 101, 1_000), (1, 101, 5), (0, 101, 50), (1, 101, 2)]);
+    assert_eq!(
+        weights(events, &records),
+        [(0, 101, 1_000), (1, 101, 5), (0, 101, 400), (1, 101, 1), (0, 101, 50), (1, 101, 2)]
+    );
 }
 
 #[test]
