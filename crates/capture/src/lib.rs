@@ -36,4 +36,4 @@ pub use request::{
     AUTO_STACK_BYTES, DEFAULT_HZ, DWARF_STACK_BYTES, MAX_STACK_BYTES, OwnSamples, Rate, Request, Target,
 };
 pub use session::{CommandState, Ended, Observer, Outcome, Progress, Session};
-pub use signals::StopRequests;
+pub use signals::{StopRequests, outlive_file_size_limit};

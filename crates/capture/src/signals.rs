@@ -58,6 +58,12 @@ impl StopRequests {
     }
 }
 
+/// Makes a file that grows beyond its limit (`ulimit -f`) an error of the write that did it, and not the
+/// end of this process; a command that is launched has the signal as usual.
+pub fn outlive_file_size_limit() -> io::Result<()> {
+    flag::register(signal_hook::consts::SIGXFSZ, Arc::default()).map(drop)
+}
+
 /// The signals that are ignored, a bit for each: `SigIgn` of /proc/self/status.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

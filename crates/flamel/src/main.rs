@@ -16,6 +16,8 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Where it cannot be taken over, the signal ends us as it always did.
+    let _ = capture::outlive_file_size_limit();
     let done = match Args::parse().verb {
         Verb::Record(args) => commands::record::run(*args),
         Verb::Graph(args) => commands::graph::run(&args),

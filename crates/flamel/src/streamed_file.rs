@@ -7,6 +7,7 @@ use anyhow::{Context as _, anyhow};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::ErrorKind;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, chown};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,8 @@ pub struct StreamedFile {
     target: Option<PathBuf>,
     /// The name that the user gave.
     shown: PathBuf,
+    /// The file itself, whatever becomes of its name.
+    file: File,
 }
 
 /// So many recordings that were cut short may lie beside each other.
@@ -40,7 +43,7 @@ impl StreamedFile {
         }
         let target = end_of_links(path)?;
         match create_new(&target) {
-            Ok(file) => return Ok((Self { at: target, target: None, shown: path.to_owned() }, file)),
+            Ok(file) => return Self::new(target, None, path, file),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error.into()),
         }
@@ -48,9 +51,7 @@ impl StreamedFile {
             let mut name = OsString::from(&target);
             name.push(if number == 0 { ".part".into() } else { format!(".part{number}") });
             match create_new(Path::new(&name)) {
-                Ok(file) => {
-                    return Ok((Self { at: name.into(), target: Some(target), shown: path.to_owned() }, file));
-                }
+                Ok(file) => return Self::new(name.into(), Some(target), path, file),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.into()),
             }
@@ -61,8 +62,19 @@ impl StreamedFile {
         ))
     }
 
+    fn new(at: PathBuf, target: Option<PathBuf>, path: &Path, file: File) -> anyhow::Result<(Self, File)> {
+        let own = file.try_clone()?;
+        Ok((Self { at, target, shown: path.to_owned(), file: own }, file))
+    }
+
+    /// Where it stands until it is whole, if that is not where it is to stand.
+    pub fn meanwhile(&self) -> Option<&Path> {
+        self.target.as_ref().map(|_| &*self.at)
+    }
+
     /// The file is whole: it takes the place of an older one. Gives the name under which it stands.
     pub fn place(self) -> anyhow::Result<PathBuf> {
+        self.check_is_ours()?;
         let Some(target) = self.target else { return Ok(self.shown) };
         if let Ok(metadata) = fs::metadata(&target) {
             // As for other outputs: what is replaced keeps its owner and permissions.
@@ -72,6 +84,28 @@ impl StreamedFile {
         fs::rename(&self.at, &target)
             .with_context(|| format!("put `{}` in the place of `{}`", self.at.display(), target.display()))?;
         Ok(self.shown)
+    }
+
+    /// Somebody may have removed or replaced the file meanwhile. What was recorded is saved then.
+    fn check_is_ours(&self) -> anyhow::Result<()> {
+        let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        let ours = identity(self.file.metadata()?);
+        if fs::symlink_metadata(&self.at).is_ok_and(|metadata| identity(metadata) == ours) {
+            return Ok(());
+        }
+        let gone = format!("write `{}`: it was removed or replaced while it was recorded", self.shown.display());
+        let name = self.shown.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let save = || {
+            let mut saved = tempfile::Builder::new().prefix("flamel-").suffix(&format!("-{name}")).tempfile()?;
+            let mut source = File::open(format!("/proc/self/fd/{}", self.file.as_raw_fd()))?;
+            std::io::copy(&mut source, saved.as_file_mut())?;
+            give_to_caller(saved.path());
+            anyhow::Ok(saved.keep()?.1)
+        };
+        Err(match save() {
+            Ok(saved) => anyhow!("{gone}; it was saved as `{}` instead", saved.display()),
+            Err(error) => error.context(gone),
+        })
     }
 
     /// The file is not worth keeping.
@@ -113,6 +147,19 @@ mod tests {
         assert_eq!(second.place().unwrap(), path);
         assert_eq!(fs::read(&path).unwrap(), b"second");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_removed_meanwhile_is_saved_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.data");
+        let (streamed, mut file) = StreamedFile::create(&path).unwrap();
+        file.write_all(b"recorded").unwrap();
+        fs::remove_file(&path).unwrap();
+        let error = streamed.place().unwrap_err().to_string();
+        let saved = error.rsplit('`').nth(1).unwrap();
+        assert_eq!(fs::read(saved).unwrap(), b"recorded", "{error}");
+        fs::remove_file(saved).unwrap();
     }
 
     #[test]

@@ -168,8 +168,9 @@ fn sample<'a>(
         // The kernel fills up to the size asked for and says behind it how much of it is true.
         let valid = if size == 0 { 0 } else { fields.word()? };
         let stack = bytes.get(..usize::try_from(valid).ok()?)?;
-        user =
-            registers.map(|registers| UserState { registers, stack, stack_limit: layout.sample_stack_user as usize });
+        // No record can hold the most that can be asked for, so that the kernel asks for less itself.
+        let stack_limit = usize::try_from(size).ok()?;
+        user = registers.map(|registers| UserState { registers, stack, stack_limit });
     }
     // What may follow (weight, data source, physical address, cgroup, …) is not used yet.
 

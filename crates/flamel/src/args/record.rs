@@ -46,6 +46,7 @@ pub enum CallGraphArg {
     flamel record --uid www-data -d 10             all that runs as a user\n  \
     flamel record --comm postgres -d 10            all processes of a name\n  \
     flamel record -F 9970 --call-graph fp -- CMD   faster, by frame pointers\n  \
+    flamel record -z -o x.data -- CMD              a recording, for later or for perf\n  \
     flamel record --call-graph dwarf,65528 -- CMD  deep stacks without frame pointers\n  \
     flamel record -e page-faults -c 1 -- CMD       where memory is touched first\n  \
     flamel record -e sched:sched_switch -a -d 1    a tracepoint (needs tracefs)")]

@@ -73,7 +73,7 @@ fn convert(
     for mut recorder in recorders {
         // A pipe tells its files' contents between the samples.
         recording.info().build_ids.iter().for_each(|id| recorder.build_id(id.clone()));
-        let written = recorder.finish(&Losses::default())?;
+        let written = recorder.finish_or_remove(&Losses::default())?;
         summary::files(&[written]);
     }
     recording.complete(&mut resolver, &outcome);

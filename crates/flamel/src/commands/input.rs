@@ -78,6 +78,11 @@ fn open_as(path: &Path, pipes: Pipes) -> Result<Input, Failure> {
         return Ok(Input::Recording(Box::new(Recording::open(name, input)?)));
     }
     let mut bytes = head;
+    // What is no known format by its beginning may be endless.
+    reader.by_ref().take(TELLING).read_to_end(&mut bytes).map_err(failed)?;
+    if formats::detect(&bytes).is_none() && bytes.contains(&0) {
+        formats::decode(&bytes).with_context(|| format!("read {name}")).map_err(Failure::usage)?;
+    }
     reader.read_to_end(&mut bytes).map_err(failed)?;
     if bytes.is_empty() {
         return Err(Failure::usage(anyhow!("read {name}: it is empty")));
@@ -92,6 +97,9 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
     let id = |path: &Path| path.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok();
     id(one).is_some_and(|found| Some(found) == id(other))
 }
+
+/// What other formats are told by.
+const TELLING: u64 = 64 << 10;
 
 /// What a recording is told by.
 const HEAD: u64 = 16;

@@ -11,7 +11,7 @@ use capture::{
     CommandState, Ended, Machine, Observer, Outcome, OwnSamples, Progress, Rate, Request, Session, StopRequests,
     Target, TracepointFields, TracepointFiles,
 };
-use model::{CallGraph, Detail, Event, EventId, Losses, Pid, Profile, Tid};
+use model::{CallGraph, Detail, Event, EventId, Losses, Pid, Profile, Tid, id::Id as _};
 use perfdata::{FileBuildId, Info, RecordedEvent, TracepointFormats, TracepointSystem, WriteOptions};
 use resolve::{KernelSource, LiveFiles, Resolver};
 use std::os::unix::process::ExitStatusExt as _;
@@ -55,6 +55,9 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
         kernel_limit: session.kernel_limit(),
     };
     let recorder = recordings.first().map(|output| recorder(output.path(), &session, write_options)).transpose()?;
+    if let Some(meanwhile) = recorder.as_ref().and_then(Recorder::meanwhile).filter(|_| !args.quiet) {
+        summary::warn(&format!("writing to `{}` until the recording has ended", meanwhile.display()));
+    }
     let mut run =
         Run { resolver: Resolver::new(options, Box::new(LiveFiles)), recorder, live: LiveLine::new(args.quiet) };
     let outcome = match session.run(&stop, &mut run) {
@@ -77,6 +80,9 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
     let Run { resolver, recorder, .. } = run;
     let done = deliver(resolver, recorder, &outcome, &request, &outputs, &args, &stop);
     // Whatever became of the results, the command is not left behind.
+    if outcome.ended == Ended::NotWanted && outcome.command.is_some() {
+        summary::warn("nothing more could be recorded: the command is ended");
+    }
     let command = settle(outcome);
     match (done, command) {
         (Ok(()), command) => Ok(command.unwrap_or(ExitCode::SUCCESS)),
@@ -111,6 +117,12 @@ fn deliver(
     let profile = name(resolver, outcome, args, stop);
     if events.is_empty() {
         return Err(Failure::no_samples(anyhow!("{}", summary::why_no_samples(&profile, request, outcome))));
+    }
+    for event in (0..profile.events.len()).filter(|index| !events.iter().any(|event| event.index() == *index)) {
+        summary::warn(&format!(
+            "no samples of `{}`: it did not occur where it was looked for",
+            profile.events[event].name
+        ));
     }
     let written = write_all(outputs, &profile, &events, args);
     if !args.quiet {

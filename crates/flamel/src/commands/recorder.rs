@@ -99,6 +99,20 @@ impl Recorder {
         }
     }
 
+    /// The same for what can be made once more: where something failed, nothing stays.
+    pub fn finish_or_remove(self, losses: &Losses) -> Result<PathBuf, Failure> {
+        let path = self.file.path().to_owned();
+        self.finish(losses).inspect_err(|_| {
+            // Where it cannot be removed, the failure that is told says what it is.
+            let _ = std::fs::remove_file(&path);
+        })
+    }
+
+    /// Where it stands until it is whole, if that is not under its name.
+    pub fn meanwhile(&self) -> Option<&Path> {
+        self.file.meanwhile()
+    }
+
     /// There is nothing in it.
     pub fn abandon(self) {
         self.file.remove();

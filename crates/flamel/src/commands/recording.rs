@@ -173,7 +173,8 @@ fn search_places(names: &NameArgs) -> Result<SearchPlaces, Failure> {
 /// Where the running kernel's symbols are kept: in the user's cache (XDG Base Directory Specification).
 pub fn kernel_cache() -> Option<KernelCache> {
     let given = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let usual = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
+    let home = || std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let usual = || home().map(|home| home.join(".cache"));
     let folder = given.or_else(usual)?;
     // Under sudo(8), what we made in the caller's home would not be his.
     let is_own = folder.parent()?.metadata().ok()?.uid() == rustix::process::geteuid().as_raw();
