@@ -33,14 +33,16 @@ fn root_shares_and_stacks_agree_with_perf() {
     let _alone = lock::exclusive();
     // By units of work rather than by the clock, a run has as many samples on a busy machine.
     let by_units = &["60", "--units", "30000"];
-    for case in [
-        case(&workload::SHARES, by_units, "dwarf"),
-        case(&workload::SHARES, by_units, "fp"),
-        case(&workload::SYSCALLS, &["3"], "dwarf"),
-    ] {
+    for (case, within) in [
         // With a thousand samples, five points are more than three standard deviations of the
         // difference between two runs.
-        case.measure().assert_agree(2.0, 5.0);
+        (case(&workload::SHARES, by_units, "dwarf"), 5.0),
+        (case(&workload::SHARES, by_units, "fp"), 5.0),
+        // How long a system call takes changes by a tenth and more from one run to the next on a
+        // virtual machine: perf differs as much from itself.
+        (case(&workload::SYSCALLS, &["3"], "dwarf"), 15.0),
+    ] {
+        case.measure().assert_agree(2.0, within);
     }
 }
 
