@@ -65,7 +65,7 @@ impl KernelModules {
         self.modules.iter().find(|module| module.name == name)
     }
 
-    /// The module's name in brackets, or [`KERNEL`].
+    /// The module's name in brackets, or `[kernel]`.
     pub fn name_of(&self, address: Address) -> &str {
         self.at(address).map_or(KERNEL, |module| &module.name)
     }
