@@ -4,7 +4,8 @@
  *   syscalls SECONDS
  *
  * Truth: `reads_zero` (mostly its read(2), which runs in the kernel) takes `kernel_ns`, and
- * `in_user_space` takes `user_ns` of the thread's CPU time, both below 15 frames.
+ * `in_user_space` takes `user_ns` of the thread's CPU time, both below 15 frames. How often each is
+ * called in turn is drawn at random, so no sampling period can march in step.
  */
 #include "levels.h"
 
@@ -13,14 +14,21 @@
 
 LEAF(in_user_space)
 
-enum { READ_BYTES = 1 << 20, READS = 8, UNITS = 8 };
+enum { READ_BYTES = 1 << 20, MOST_TURNS = 16 };
 static int zero;
 static char *buffer;
 static uint64_t kernel_ns, user_ns;
 
+static unsigned drawn_turns(void)
+{
+    static uint64_t random = SEED;
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    return 1 + (unsigned)(random >> 60) % MOST_TURNS;
+}
+
 KEEP uint64_t reads_zero(uint64_t state)
 {
-    for (int i = 0; i < READS; i++)
+    for (unsigned turns = drawn_turns(); turns > 0; turns--)
         state += (uint64_t)read(zero, buffer, READ_BYTES);
     return state;
 }
@@ -30,7 +38,7 @@ KEEP uint64_t both(uint64_t state)
     uint64_t start = thread_cpu_ns();
     state = reads_zero(state);
     uint64_t between = thread_cpu_ns();
-    for (int i = 0; i < UNITS; i++)
+    for (unsigned turns = drawn_turns(); turns > 0; turns--)
         state = in_user_space(state);
     kernel_ns += between - start;
     user_ns += thread_cpu_ns() - between;

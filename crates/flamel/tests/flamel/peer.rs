@@ -2,12 +2,12 @@
 //! functions are left out on both sides, since perf has addr2line name them, which spells other
 //! names; docs/compared.md lists what is spelled or shown differently, and why.
 
-use crate::{Recorded, record_command};
+use crate::record_command;
 use std::collections::BTreeMap;
 use std::path::Path;
 use testkit::build::FramePointers;
 use testkit::folded::Stack;
-use testkit::{Folded, Run, Truth, Variant, Workload, lock, requires, workload};
+use testkit::{Folded, Run, Variant, Workload, lock, requires, workload};
 
 /// A program, and how both tools record it.
 struct Case {
@@ -75,26 +75,6 @@ fn truth_stacks_of_many_programs_agree_with_perf() {
     }
 }
 
-/// Functions whose CPU time a program measures itself, with the names in its truth. How long a system
-/// call takes on a virtual machine changes from run to run: what two runs did is brought to the same
-/// shares before what two tools say of them is compared.
-const MEASURED_BY_ITSELF: &[(&str, &str)] = &[("reads_zero", "kernel_ns"), ("in_user_space", "user_ns")];
-
-/// Scales the stacks of each function that the run has measured to what it takes on the average of two
-/// runs.
-fn to_common_truth(folded: &mut Folded, own: &Truth, other: &Truth) {
-    let share = |truth: &Truth, key: &str| {
-        let all: f64 = MEASURED_BY_ITSELF.iter().map(|(_, key)| truth.number::<f64>(key)).sum();
-        truth.number::<f64>(key) / all
-    };
-    for (function, key) in MEASURED_BY_ITSELF {
-        let factor = (share(own, key) + share(other, key)) / 2.0 / share(own, key);
-        for stack in folded.stacks.iter_mut().filter(|stack| stack.frames.iter().any(|frame| frame == function)) {
-            stack.weight = (stack.weight as f64 * factor).round() as u64;
-        }
-    }
-}
-
 /// What both tools say of a program.
 struct Measured {
     perf: Folded,
@@ -110,21 +90,13 @@ impl Case {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("perf.data");
         let perf = || Run::new(requires::find("perf").unwrap());
-        let recorded = perf().args(["record", "-q"]).args(options).arg("-o").arg(&data).arg("--").args(&command);
-        let recorded = recorded.finish().success();
+        perf().args(["record", "-q"]).args(options).arg("-o").arg(&data).arg("--").args(&command).finish().success();
         let script = perf().args(["script", "--no-inline", "-i"]).arg(&data).finish().success().stdout_text();
         let stacks = fold(&script);
         assert_inferno_agrees(&script, &stacks, folder.path());
         let stacks = stacks.into_iter().map(|(frames, weight)| Stack { frames, weight });
-        let Recorded { finished, folded: mut flamel } =
-            record_command(&[&["--no-inline"], &options[..]].concat(), &command);
-        let mut perf = Folded { stacks: stacks.map(without_versions).collect() };
-        if self.workload.name == workload::SYSCALLS.name {
-            let [theirs, ours] = [&recorded, &finished].map(|run| Truth::from_output(run.stdout_text().as_bytes()));
-            to_common_truth(&mut perf, &theirs, &ours);
-            to_common_truth(&mut flamel, &ours, &theirs);
-        }
-        Measured { perf, flamel }
+        let flamel = record_command(&[&["--no-inline"], &options[..]].concat(), &command).folded;
+        Measured { perf: Folded { stacks: stacks.map(without_versions).collect() }, flamel }
     }
 }
 
