@@ -1,6 +1,7 @@
 //! What the help says of places to write to and of formats; shared by the verbs that write.
 
 use crate::output_format::OutputFormat;
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 /// The help of `-o` of a verb that writes these formats.
@@ -16,4 +17,21 @@ pub fn format_parser(formats: impl Iterator<Item = OutputFormat>) -> PossibleVal
         PossibleValue::new(format.name()).help(format.summary()).aliases(others)
     });
     PossibleValuesParser::new(values)
+}
+
+/// How a recording is written
+#[derive(Clone, Copy, Debug, Args)]
+pub struct CompressArgs {
+    /// Compress a recording (.data), with zstd's level, 1 to 22 [default: 3]
+    #[arg(
+        short = 'z',
+        long,
+        value_name = "LEVEL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "3",
+        value_parser = clap::value_parser!(i32).range(1..=22),
+        help_heading = "Output"
+    )]
+    pub compress: Option<i32>,
 }

@@ -1,6 +1,6 @@
 //! The verbs that read a file.
 
-use super::output::{format_parser, output_help};
+use super::output::{CompressArgs, format_parser, output_help};
 use super::{InputArgs, PictureArgs};
 use crate::output_format::OutputFormat;
 use clap::Args;
@@ -72,18 +72,9 @@ pub struct ConvertArgs {
     /// The format of `-o -`, and of files whose name does not say it
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(OutputFormat::all()), help_heading = "Output")]
     pub format: Option<String>,
-    /// Compress a recording (.data), with zstd's level, 1 to 22 [default: 3]
-    #[arg(
-        short = 'z',
-        long,
-        value_name = "LEVEL",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "3",
-        value_parser = clap::value_parser!(i32).range(1..=22),
-        help_heading = "Output"
-    )]
-    pub compress: Option<i32>,
+    /// How a recording is written
+    #[command(flatten)]
+    pub recording: CompressArgs,
     /// How a picture looks
     #[command(flatten)]
     pub picture: PictureArgs,

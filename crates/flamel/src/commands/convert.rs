@@ -16,7 +16,7 @@ use std::process::ExitCode;
 pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     let outputs = Output::all(&args.output, args.format.as_deref())?;
     let (recordings, outputs): (Vec<Output>, Vec<Output>) = outputs.into_iter().partition(Output::is_recording);
-    let options = write_options(args.compress, &recordings)?;
+    let options = write_options(args.recording.compress, &recordings)?;
     if let (Some(event), [recording, ..]) = (&args.input.event, &recordings[..]) {
         let shown = recording.path().display();
         return Err(Failure::usage(anyhow!(

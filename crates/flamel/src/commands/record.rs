@@ -31,7 +31,7 @@ pub fn run(args: RecordArgs) -> Result<ExitCode, Failure> {
         let second = second.path().display();
         return Err(Failure::usage(anyhow!("write `{second}`: one recording is enough; copy it")));
     }
-    let write_options = recorder::write_options(args.compress, &recordings)?;
+    let write_options = recorder::write_options(args.recording.compress, &recordings)?;
     let tracepoint_fields = if recordings.is_empty() { TracepointFields::LeftOut } else { TracepointFields::Carried };
     let request = Request { tracepoint_fields, ..request(&args)? };
     let stop = StopRequests::install().context("take over signals").map_err(Failure::run)?;
