@@ -4,7 +4,7 @@ use crate::event_table::EventTable;
 use crate::group_values::GroupValues;
 use crate::off_cpu;
 use model::{Body, Event, Losses, Lost, SampleLoss, Time};
-use records::{ByteOrder, Decoded, decode, raw_bytes};
+use records::{ByteOrder, Decoded, decode};
 
 /// What was counted over a while, such as blocked time until Linux 6.14, perf stamps from here on, so
 /// that it is sorted behind everything else (`OFF_CPU_TIMESTAMP`).
@@ -37,8 +37,7 @@ impl Decoding {
         event.time = event.time.filter(is_moment);
         match event.body {
             Body::Sample(outer) if table.is_off_cpu(outer.event) => {
-                let raw = raw_bytes(record, layout);
-                return match raw.and_then(|raw| off_cpu::sample(raw, self.order, &event, &outer, &mut self.chain)) {
+                return match off_cpu::sample(self.order, &event, &outer, &mut self.chain) {
                     Some(inner) => sink(&inner),
                     None => self.losses.add(SampleLoss::Damaged, 1),
                 };

@@ -86,17 +86,13 @@ pub(crate) fn one(feature: usize, bytes: &[u8], order: ByteOrder, info: &mut Inf
         }
         GROUP_DESC => info.groups = groups(&mut fields),
         SAMPLE_TIME => info.sample_times = fields.u64().zip(fields.u64()),
-        CLOCKID => {
-            // The section holds the clock's resolution in nanoseconds; the attribute says which.
-        }
         CLOCK_DATA => {
             let (_version, clock) = (fields.u32(), fields.u32());
             info.clock = clock;
             info.clock_moment = fields.u64().zip(fields.u64());
         }
-        other => {
-            info.other_features.insert(other);
-        }
+        // CLOCKID holds the clock's resolution; which clock it is, the attribute says.
+        _ => {}
     }
 }
 

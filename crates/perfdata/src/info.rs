@@ -42,6 +42,4 @@ pub struct Info {
     pub groups: Vec<(u32, u32)>,
     /// Files that were mapped, by their contents.
     pub build_ids: IndexSet<FileBuildId, FxBuildHasher>,
-    /// Sections of the file that this version does not read, by their numbers.
-    pub other_features: IndexSet<usize, FxBuildHasher>,
 }

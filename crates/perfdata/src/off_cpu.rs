@@ -22,12 +22,12 @@ pub(crate) fn is_raw(event: &RecordedEvent) -> bool {
 /// The sample that raw bytes tell of: process and thread, the wait in nanoseconds, the callchain, and
 /// a cgroup, which is not read. `chain` is room for the callchain, whose words are not aligned.
 pub(crate) fn sample<'a>(
-    raw: &[u8],
     order: ByteOrder,
     event: &Event<'_>,
     outer: &Sample<'_>,
     chain: &'a mut Vec<u64>,
 ) -> Option<Event<'a>> {
+    let raw = outer.raw;
     let task = TaskIds::new(order.u32_at(raw, 0)?, order.u32_at(raw, 4)?);
     let (period, frames) = (order.u64_at(raw, 8)?, order.u64_at(raw, 16)?);
     let bytes = usize::try_from(frames).ok()?.checked_mul(8)?;

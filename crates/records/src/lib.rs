@@ -23,7 +23,6 @@ pub use attribute::{Attribute, flag};
 pub use byte_order::ByteOrder;
 pub use record::{Decoded, Header, Layout, decode};
 pub use registers::RegisterSet;
-pub use sample_raw::raw_bytes;
 pub use sample_read::{ReadValue, read_values};
 pub use stack_end::to_misc as stack_end_to_misc;
 pub use swap::{header as to_native_header, to_native};

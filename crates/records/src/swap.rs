@@ -183,6 +183,7 @@ fn turn_bytes(word: &mut u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{Body, Event};
 
     #[test]
     fn parts_of_a_bit_field_keep_their_own_order() {
@@ -202,6 +203,8 @@ mod tests {
         let [e, f] = 24u16.to_ne_bytes();
         let mut record = [header(u64::from_ne_bytes([a, b, c, d, 0, 0, e, f])), word(0), word(8)];
         to_native(&mut record, |_| layout).unwrap();
-        assert_eq!(crate::raw_bytes(&record, &layout), Some(&raw[..]));
+        let decoded = crate::decode(&record, &layout, |_| Some(model::id::Id::from_index(0)));
+        let crate::Decoded::Event(Event { body: Body::Sample(sample), .. }) = decoded else { panic!("{decoded:?}") };
+        assert_eq!(sample.raw, raw);
     }
 }

@@ -42,12 +42,7 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let events = input::wanted_events(&args.input, &profile)?;
-    for output in outputs {
-        let files = output.write(&profile, &events, &|format, profile, event, out| {
-            draw::write(format, profile, event, &args.picture, out)
-        })?;
-        summary::files(&files);
-    }
+    summary::files(&draw::write_all(&outputs, &profile, &events, &args.picture)?);
     Ok(ExitCode::SUCCESS)
 }
 

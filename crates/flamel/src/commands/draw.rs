@@ -3,10 +3,13 @@
 
 use super::summary;
 use crate::args::PictureArgs;
+use crate::failure::Failure;
+use crate::output::Output;
 use crate::output_format::OutputFormat;
 use anyhow::anyhow;
 use model::{EventId, Profile};
 use std::io::Write;
+use std::path::PathBuf;
 use views::{CallTree, CallTreeOptions, FlameGraphOptions, Palette, RootSide, flame_graph_svg};
 
 /// A kind of picture.
@@ -27,8 +30,34 @@ type DrawFn = fn(&Profile, EventId, &PictureArgs, &mut dyn Write) -> anyhow::Res
 pub const VIEWS: &[View] =
     &[View { name: "svg", summary: "a flame graph, for any browser", extensions: &["svg"], draw: flame_graph }];
 
+/// Writes every output even if one of them fails; the first failure is what is told. Gives the files.
+pub fn write_all(
+    outputs: &[Output],
+    profile: &Profile,
+    events: &[EventId],
+    picture: &PictureArgs,
+) -> Result<Vec<PathBuf>, Failure> {
+    let mut written = Vec::new();
+    let mut failed = None;
+    for output in outputs {
+        match output.write(profile, events, &|format, profile, event, out| write(format, profile, event, picture, out))
+        {
+            Ok(files) => written.extend(files),
+            Err(failure) if failed.is_none() => failed = Some(failure),
+            Err(failure) => summary::warn(&format!("{:#}", failure.error)),
+        }
+    }
+    match failed {
+        None => Ok(written),
+        Some(failure) => {
+            summary::files(&written);
+            Err(failure)
+        }
+    }
+}
+
 /// Writes the event's samples.
-pub fn write(
+fn write(
     format: OutputFormat,
     profile: &Profile,
     event: EventId,

@@ -16,11 +16,6 @@ pub fn run(args: &GraphArgs) -> Result<ExitCode, Failure> {
     }
     let (profile, events) = input::read(&args.input)?;
     events.iter().for_each(|&event| summary::missing(&profile, event));
-    for output in outputs {
-        let files = output.write(&profile, &events, &|format, profile, event, out| {
-            draw::write(format, profile, event, &args.picture, out)
-        })?;
-        summary::files(&files);
-    }
+    summary::files(&draw::write_all(&outputs, &profile, &events, &args.picture)?);
     Ok(ExitCode::SUCCESS)
 }

@@ -11,7 +11,7 @@ use capture::{
     CommandState, Ended, Machine, Observer, Outcome, OwnSamples, Progress, Rate, Request, Session, StopRequests,
     Target, TracepointFields, TracepointFiles,
 };
-use model::{CallGraph, Detail, Event, EventId, Losses, Pid, Profile, Tid, id::Id as _};
+use model::{CallGraph, Detail, Event, Losses, Pid, Profile, Tid, id::Id as _};
 use perfdata::{FileBuildId, Info, RecordedEvent, TracepointFormats, TracepointSystem, WriteOptions};
 use resolve::{KernelSource, LiveFiles, Resolver};
 use std::os::unix::process::ExitStatusExt as _;
@@ -124,7 +124,7 @@ fn deliver(
             profile.events[event].name
         ));
     }
-    let written = write_all(outputs, &profile, &events, args);
+    let written = draw::write_all(outputs, &profile, &events, &args.picture);
     if !args.quiet {
         events.iter().for_each(|&event| summary::print(&profile, event));
     }
@@ -288,33 +288,6 @@ fn name(mut resolver: Resolver, outcome: &Outcome, args: &RecordArgs, stop: &Sto
     let options =
         symbols::Options { inlines: !args.no_inline, raw_names: args.raw_names, ..symbols::Options::default() };
     resolver.finish(options, &|| stop.hurry())
-}
-
-/// Writes every output even if one of them fails; the first failure is what is told.
-fn write_all(
-    outputs: &[Output],
-    profile: &Profile,
-    events: &[EventId],
-    args: &RecordArgs,
-) -> Result<Vec<std::path::PathBuf>, Failure> {
-    let mut written = Vec::new();
-    let mut failed = None;
-    for output in outputs {
-        match output.write(profile, events, &|format, profile, event, out| {
-            draw::write(format, profile, event, &args.picture, out)
-        }) {
-            Ok(files) => written.extend(files),
-            Err(failure) if failed.is_none() => failed = Some(failure),
-            Err(failure) => summary::warn(&format!("{:#}", failure.error)),
-        }
-    }
-    match failed {
-        None => Ok(written),
-        Some(failure) => {
-            summary::files(&written);
-            Err(failure)
-        }
-    }
 }
 
 /// Ends the command if it still runs. Gives its own code, or 128 + its signal; 0 where we ended
