@@ -90,6 +90,16 @@ impl<'a> Callchain<'a> {
         self.words
     }
 
+    /// The part before the user's: the kernel's, a hypervisor's. Whatever stands behind the user's mark
+    /// is the user's, also where a walk along frame pointers has picked up numbers that look like marks.
+    pub fn before_user(self) -> Self {
+        let end = match self.context {
+            Context::User => 0,
+            _ => self.words.iter().position(|&word| word == words::USER).unwrap_or(self.words.len()),
+        };
+        Self { words: &self.words[..end], context: self.context }
+    }
+
     /// The context of what stands before the first marker.
     pub const fn context(self) -> Context {
         self.context
@@ -149,6 +159,14 @@ mod tests {
             ]
         );
         assert_eq!(Callchain::new(&raw).frames_of(Context::User).count(), 3);
+    }
+
+    #[test]
+    fn what_comes_before_the_users_part_ends_at_its_mark() {
+        let raw = [words::KERNEL, 0x10, words::USER, 0x20, words::KERNEL, 0x30];
+        assert_eq!(Callchain::new(&raw).before_user().words(), &raw[..2]);
+        assert_eq!(Callchain::new(&raw[..2]).before_user().words(), &raw[..2]);
+        assert!(Callchain::starting_in(Context::User, &raw[1..2]).before_user().is_empty());
     }
 
     #[test]

@@ -165,8 +165,7 @@ impl Encoder {
         let Some(user) = user else {
             return self.record.extend_from_slice(chain.words());
         };
-        let kernel_side = chain.words().iter().take_while(|word| **word != context::USER);
-        self.record.extend(kernel_side);
+        self.record.extend_from_slice(chain.before_user().words());
         for (index, frame) in user.frames.iter().enumerate() {
             // What a signal interrupted was not called: the mark says that a leaf follows.
             if index == 0 || matches!(frame, CodeAddress::InstructionPointer(_)) {

@@ -219,7 +219,8 @@ impl Resolver {
         }
         let end = user_stacks.of(task.tid, sample, process, binaries, stack_options);
         chain.clear();
-        chain.extend(sample.callchain.words().iter().take_while(|word| **word != context_words::USER));
+        chain.extend(sample.callchain.context().mark());
+        chain.extend(sample.callchain.before_user().words());
         for frame in user_stacks.last().frames {
             // What a signal interrupted was not called.
             if let CodeAddress::InstructionPointer(_) = frame {
@@ -249,8 +250,8 @@ impl Resolver {
     fn collect_frames(&mut self, task: TaskIds, callchain: Callchain<'_>) {
         let leaf_only = self.stack_options.call_graph == CallGraph::None;
         self.frames.clear();
-        for (context, address) in callchain.frames() {
-            if context == Context::User || (leaf_only && !self.frames.is_empty()) {
+        for (context, address) in callchain.before_user().frames() {
+            if leaf_only && !self.frames.is_empty() {
                 continue;
             }
             let location = self.kernel_or_foreign(context, address);
