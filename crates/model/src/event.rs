@@ -1,7 +1,7 @@
 //! What every source yields, live or from a file. An event borrows from its reader's buffer;
 //! whoever keeps something copies it.
 
-use crate::{Address, BuildId, Callchain, Cpu, EventId, FileOffset, StackEnd, TaskIds, Time};
+use crate::{Address, BuildId, Callchain, CodeAddress, Cpu, EventId, FileOffset, StackEnd, TaskIds, Time};
 
 /// One thing that happened, and to whom.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +62,15 @@ pub struct Sample<'a> {
     pub raw: &'a [u8],
     /// Why the callchain's user part ends where it does, where the source has found that out.
     pub stack_end: Option<StackEnd>,
+}
+
+/// The user's part of a stack, as it was found.
+#[derive(Clone, Copy, Debug)]
+pub struct UserStack<'a> {
+    /// Its addresses, the leaf first.
+    pub frames: &'a [CodeAddress],
+    /// Why it has no further callers.
+    pub end: StackEnd,
 }
 
 /// What an unwinder starts from.

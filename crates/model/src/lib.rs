@@ -33,7 +33,7 @@ pub use build_id::BuildId;
 pub use callchain::{Callchain, Context, words as context_words};
 pub use event::{
     Body, Branch, BranchStack, Event, FileIdentity, Inode, Lost, LostRecords, Mapping, Sample, Throttle, UserRegisters,
-    UserState,
+    UserStack, UserState,
 };
 pub use id::{EventId, FunctionId, LocationId, MappingId, StackId, StringId, TaskId};
 pub use intern::Interner;

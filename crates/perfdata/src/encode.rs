@@ -4,18 +4,9 @@ use crate::decoding::NO_MOMENT;
 use crate::event_table::{ADDR, BRANCH_STACK, CALLCHAIN, CPU, IDENTIFIER, IP, PERIOD, RAW, STACK_USER, TID, TIME};
 use model::{
     Body, BuildId, Callchain, CodeAddress, Context, Event, FileIdentity, Inode, LostRecords, Mapping, Sample, StackEnd,
-    context_words as context, id::Id as _,
+    UserStack, context_words as context, id::Id as _,
 };
 use records::stack_end_to_misc;
-
-/// The user's part of a stack, as an unwinder found it.
-#[derive(Clone, Copy, Debug)]
-pub struct UserStack<'a> {
-    /// Its addresses, the leaf first.
-    pub frames: &'a [CodeAddress],
-    /// Why it has no further callers.
-    pub end: StackEnd,
-}
 
 /// `PERF_RECORD_*`
 const LOST: u32 = 2;

@@ -41,7 +41,6 @@ mod user_record;
 mod writer;
 
 pub use build_ids::FileBuildId;
-pub use encode::UserStack;
 pub use error::Error;
 pub use event_table::RecordedEvent;
 pub use info::Info;

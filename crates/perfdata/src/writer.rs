@@ -7,7 +7,7 @@
 //! --header` and others look.
 
 use crate::FileBuildId;
-use crate::encode::{self, Encoder, UserStack, id_of, kept_fields};
+use crate::encode::{self, Encoder, id_of, kept_fields};
 use crate::error::Error;
 use crate::event_table::{CALLCHAIN, CPU, RAW, RecordedEvent, TID, TIME};
 use crate::feature_text::{self, Compression};
@@ -16,7 +16,7 @@ use crate::info::Info;
 use crate::input::Section;
 use crate::off_cpu;
 use crate::user_record as kind;
-use model::{Event, Time};
+use model::{Event, Time, UserStack};
 use records::{Attribute, Header, flag};
 use std::fs::File;
 use std::io;

@@ -37,4 +37,3 @@ pub use recorded_files::RecordedFiles;
 pub use recorded_kernel::{RecordedKernel, running_build_id};
 pub use resolver::{Options, Resolver, StackFrame, Told};
 pub use search_places::SearchPlaces;
-pub use stacks::UserPart;

@@ -8,11 +8,11 @@ use crate::known_stacks::{Chain, KnownStacks};
 use crate::naming::{self, Naming, Wanted};
 use crate::process::Processes;
 use crate::regions::Code;
-use crate::stacks::{StackOptions, UserPart, UserStacks};
+use crate::stacks::{StackOptions, UserStacks};
 use model::{
     Body, CallGraph, Callchain, CodeAddress, CodeKind, Context, Detail, Event, EventDescription, Location,
     LocationAddress, LocationId, LostRecords, MappedFile, MappingId, Pid, Profile, Recording, Sample, SampleLoss,
-    SampleRow, StackEnd, StackId, TaskId, TaskIds, context_words,
+    SampleRow, StackEnd, StackId, TaskId, TaskIds, UserStack, context_words,
 };
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -65,7 +65,7 @@ pub enum Told<'a> {
     /// Nothing.
     Nothing,
     /// A sample's copied stack was unwound.
-    Unwound(UserPart<'a>),
+    Unwound(UserStack<'a>),
     /// A file was mapped.
     Mapped(&'a Binary),
 }
@@ -175,7 +175,7 @@ impl Resolver {
         None
     }
 
-    fn sample(&mut self, event: &Event<'_>, sample: &Sample<'_>) -> Option<UserPart<'_>> {
+    fn sample(&mut self, event: &Event<'_>, sample: &Sample<'_>) -> Option<UserStack<'_>> {
         if event.task.is_idle() && !self.idle {
             self.profile.losses.add_of(sample.event, SampleLoss::Idle, sample.count);
             return None;

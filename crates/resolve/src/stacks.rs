@@ -4,18 +4,9 @@
 use crate::binary::{Binaries, BinaryId};
 use crate::process::Process;
 use crate::regions::Code;
-use model::{Address, CallGraph, Callchain, CodeAddress, Context, Sample, StackEnd, Tid, UserState};
+use model::{Address, CallGraph, Callchain, CodeAddress, Context, Sample, StackEnd, Tid, UserStack, UserState};
 use rustc_hash::FxHashMap;
 use unwind::{Stop, Unwinder, Walker};
-
-/// The user's part of a stack.
-#[derive(Clone, Copy, Debug)]
-pub struct UserPart<'a> {
-    /// Its addresses, the leaf first.
-    pub frames: &'a [CodeAddress],
-    /// Why it has no further callers.
-    pub end: StackEnd,
-}
 
 /// How stacks are taken.
 #[derive(Clone, Copy, Debug)]
@@ -83,14 +74,14 @@ impl UserStacks {
     }
 
     /// The stack that was found last, the leaf first.
-    pub fn last(&self) -> UserPart<'_> {
+    pub fn last(&self) -> UserStack<'_> {
         let (source, end) = self.last;
         let frames = match source {
             Source::Nowhere => &[],
             Source::Walk => &self.walked[..],
             Source::Chain => &self.chain,
         };
-        UserPart { frames, end }
+        UserStack { frames, end }
     }
 
     fn find(

@@ -5,7 +5,7 @@ use crate::output::Output;
 use crate::streamed_file::StreamedFile;
 use anyhow::anyhow;
 use model::{Body, Event, FileIdentity, Losses, Lost, LostRecords, SampleLoss, TaskIds};
-use perfdata::{Error, FileBuildId, Info, RecordedEvent, UserStack, WriteOptions, Writer};
+use perfdata::{Error, FileBuildId, Info, RecordedEvent, WriteOptions, Writer};
 use resolve::Told;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ impl Recorder {
             return;
         }
         let user = match told {
-            Told::Unwound(user) => Some(UserStack { frames: user.frames, end: user.end }),
+            Told::Unwound(user) => Some(user),
             Told::Nothing | Told::Mapped(_) => None,
         };
         let mut event = *event;

@@ -3,10 +3,10 @@
 
 use model::{
     Address, Body, BranchStack, Callchain, CodeAddress, Cpu, Event, EventDescription, EventId, FileIdentity,
-    FileOffset, Lost, LostRecords, Mapping, Sample, Sampling, StackEnd, TaskIds, Throttle, Time, Unit,
+    FileOffset, Lost, LostRecords, Mapping, Sample, Sampling, StackEnd, TaskIds, Throttle, Time, Unit, UserStack,
     context_words as context, id::Id as _,
 };
-use perfdata::{FileBuildId, Info, Input, Reader, RecordedEvent, UserStack, WriteOptions, Writer};
+use perfdata::{FileBuildId, Info, Input, Reader, RecordedEvent, WriteOptions, Writer};
 use records::{Attribute, flag};
 use std::path::Path;
 use std::process::Command;
