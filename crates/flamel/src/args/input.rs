@@ -12,12 +12,20 @@ pub struct InputArgs {
     /// Only this event, where there are several
     #[arg(short, long, value_name = "EVENT", help_heading = "Recordings")]
     pub event: Option<String>,
-    /// Keep samples of idle CPUs
-    #[arg(long, help_heading = "Recordings")]
-    pub idle: bool,
     /// How names are found
     #[command(flatten)]
     pub names: NameArgs,
+}
+
+/// What becomes of what is read
+#[derive(Clone, Debug, Args)]
+pub struct ProfileArgs {
+    /// What is read
+    #[command(flatten)]
+    pub source: InputArgs,
+    /// Keep samples of idle CPUs
+    #[arg(long, help_heading = "Recordings")]
+    pub idle: bool,
 }
 
 /// Names all formats that are read.

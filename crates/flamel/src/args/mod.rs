@@ -9,7 +9,7 @@ mod record;
 mod view;
 
 pub use duration::parse_duration;
-pub use input::{InputArgs, NameArgs};
+pub use input::{InputArgs, NameArgs, ProfileArgs};
 pub use picture::PictureArgs;
 pub use record::{Backend, CallGraphArg, RecordArgs};
 pub use view::{ConvertArgs, FoldArgs, GraphArgs, ReportArgs, ScriptArgs};

@@ -1,7 +1,7 @@
 //! The verbs that read a file.
 
 use super::output::{CompressArgs, format_parser, output_help};
-use super::{InputArgs, PictureArgs};
+use super::{InputArgs, PictureArgs, ProfileArgs};
 use crate::output_format::OutputFormat;
 use clap::Args;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub struct GraphArgs {
     /// What is read
     #[command(flatten)]
-    pub input: InputArgs,
+    pub input: ProfileArgs,
     /// Where to write
     #[arg(short, long, value_name = "OUT", required = true, help_heading = "Output", help = output_help(OutputFormat::of_profiles()))]
     pub output: Vec<PathBuf>,
@@ -34,7 +34,7 @@ pub struct GraphArgs {
 pub struct ReportArgs {
     /// What is read
     #[command(flatten)]
-    pub input: InputArgs,
+    pub input: ProfileArgs,
     /// How many functions to show
     #[arg(short = 'n', long, value_name = "N", default_value_t = 30, help_heading = "Output")]
     pub top: usize,
@@ -51,7 +51,7 @@ pub struct ReportArgs {
 pub struct FoldArgs {
     /// What is read
     #[command(flatten)]
-    pub input: InputArgs,
+    pub input: ProfileArgs,
     /// Where to write [default: standard output]
     #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true, help_heading = "Output")]
     pub output: PathBuf,
@@ -65,7 +65,7 @@ pub struct FoldArgs {
 pub struct ConvertArgs {
     /// What is read
     #[command(flatten)]
-    pub input: InputArgs,
+    pub input: ProfileArgs,
     /// Where to write
     #[arg(short, long, value_name = "OUT", required = true, help_heading = "Output", help = output_help(OutputFormat::all()))]
     pub output: Vec<PathBuf>,
@@ -82,7 +82,7 @@ pub struct ConvertArgs {
 
 /// Print every sample of a recording, as `perf script` does
 #[derive(Debug, Args)]
-#[command(mut_arg("idle", |idle| idle.hide(true)), after_help = "Examples:\n  flamel script perf.data\n  \
+#[command(after_help = "Examples:\n  flamel script perf.data\n  \
                         flamel script perf.data -F comm,pid,tid,cpu,time,event,period,ip --ns\n  \
                         flamel script perf.data -F +symoff,-dso\n  \
                         flamel script perf.data | stackcollapse-perf.pl | flamegraph.pl > flame.svg")]

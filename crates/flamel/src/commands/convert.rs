@@ -2,7 +2,7 @@
 
 use super::input::{self, Input};
 use super::recorder::{Recorder, write_options};
-use super::recording::{Recording, symbol_options};
+use super::recording::{Idle, Recording, symbol_options};
 use super::{draw, summary};
 use crate::args::ConvertArgs;
 use crate::failure::Failure;
@@ -17,14 +17,14 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
     let outputs = Output::all(&args.output, args.format.as_deref())?;
     let (recordings, outputs): (Vec<Output>, Vec<Output>) = outputs.into_iter().partition(Output::is_recording);
     let options = write_options(args.recording.compress, &recordings)?;
-    if let (Some(event), [recording, ..]) = (&args.input.event, &recordings[..]) {
+    if let (Some(event), [recording, ..]) = (&args.input.source.event, &recordings[..]) {
         let shown = recording.path().display();
         return Err(Failure::usage(anyhow!(
             "write `{shown}`: `-e {event}`: a recording is written with all its events"
         )));
     }
-    let name = input::name(&args.input.input);
-    let profile = match input::open(&args.input.input)? {
+    let name = input::name(&args.input.source.input);
+    let profile = match input::open(&args.input.source.input)? {
         Input::Recording(recording) => convert(*recording, &recordings, options, args)?,
         Input::Profile(_) if !recordings.is_empty() => {
             return Err(Failure::usage(anyhow!(
@@ -53,11 +53,11 @@ fn convert(
     options: WriteOptions,
     args: &ConvertArgs,
 ) -> Result<Profile, Failure> {
-    if let Some(same) = to.iter().find(|output| input::is_same_file(output.path(), &args.input.input)) {
+    if let Some(same) = to.iter().find(|output| input::is_same_file(output.path(), &args.input.source.input)) {
         let shown = same.path().display();
         return Err(Failure::usage(anyhow!("write `{shown}`: it is what is being read; give another name")));
     }
-    let mut resolver = recording.resolver(&args.input, Detail::Counts)?;
+    let mut resolver = recording.resolver(&args.input.source.names, Detail::Counts, Idle::of(&args.input))?;
     let create =
         |output: &Output| Recorder::create(output.path(), recording.events(), recording.info().clone(), options);
     let mut recorders = to.iter().map(create).collect::<Result<Vec<_>, _>>()?;
@@ -72,5 +72,5 @@ fn convert(
         summary::files(&[written]);
     }
     recording.complete(&mut resolver, &outcome);
-    Ok(resolver.finish(symbol_options(&args.input.names), &|| false))
+    Ok(resolver.finish(symbol_options(&args.input.source.names), &|| false))
 }

@@ -2,7 +2,7 @@
 
 use super::recording::Recording;
 use super::summary;
-use crate::args::InputArgs;
+use crate::args::{InputArgs, ProfileArgs};
 use crate::failure::Failure;
 use anyhow::{Context as _, anyhow};
 use model::{Detail, EventId, Profile, id::Id as _};
@@ -105,8 +105,8 @@ const TELLING: u64 = 64 << 10;
 const HEAD: u64 = 16;
 
 /// Refuses, for stacks that have names already, what only a recording has use for.
-pub fn check_profile_args(args: &InputArgs) -> Result<(), Failure> {
-    let names = &args.names;
+pub fn check_profile_args(args: &ProfileArgs) -> Result<(), Failure> {
+    let names = &args.source.names;
     let given = [
         ("--symfs", names.symfs.is_some()),
         ("--debug-dir", !names.debug_dir.is_empty()),
@@ -118,15 +118,15 @@ pub fn check_profile_args(args: &InputArgs) -> Result<(), Failure> {
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => {
-            let name = name(&args.input);
+            let name = name(&args.source.input);
             Err(Failure::usage(anyhow!("`{option}`: {name} is no recording: its stacks have the names that they have")))
         }
     }
 }
 
 /// The input as a profile with names, and those of its events that are wanted and have samples.
-pub fn read(args: &InputArgs) -> Result<(Profile, Vec<EventId>), Failure> {
-    let profile = match open(&args.input)? {
+pub fn read(args: &ProfileArgs) -> Result<(Profile, Vec<EventId>), Failure> {
+    let profile = match open(&args.source.input)? {
         // Neither pictures nor tables look at single samples.
         Input::Recording(recording) => recording.profile(args, Detail::Counts)?,
         Input::Profile(profile) => {
@@ -151,11 +151,11 @@ pub fn check_event<'a>(args: &InputArgs, known: impl Iterator<Item = &'a str>) -
 }
 
 /// The events that are asked for and have samples; an error where none has.
-pub fn wanted_events(args: &InputArgs, profile: &Profile) -> Result<Vec<EventId>, Failure> {
-    check_event(args, profile.events.iter().map(|event| event.name.as_str()))?;
-    let name = name(&args.input);
+pub fn wanted_events(args: &ProfileArgs, profile: &Profile) -> Result<Vec<EventId>, Failure> {
+    check_event(&args.source, profile.events.iter().map(|event| event.name.as_str()))?;
+    let name = name(&args.source.input);
     let mut events = profile.events_with_samples();
-    if let Some(wanted) = &args.event {
+    if let Some(wanted) = &args.source.event {
         events.retain(|event| profile.events[event.index()].name == *wanted);
     }
     if events.is_empty() {

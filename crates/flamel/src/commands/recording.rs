@@ -1,7 +1,7 @@
 //! A perf.data recording that is read: to a profile, or event by event.
 
 use super::summary;
-use crate::args::{InputArgs, NameArgs};
+use crate::args::{NameArgs, ProfileArgs};
 use crate::failure::Failure;
 use anyhow::{Context as _, anyhow};
 use model::{BuildId, CallGraph, Detail, Event, Profile, Recording as Run};
@@ -14,6 +14,22 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use symbols::{KernelCache, KernelSymbols};
+
+/// What becomes of samples of idle CPUs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Idle {
+    /// They are kept.
+    Keep,
+    /// They are counted and left out.
+    LeaveOut,
+}
+
+impl Idle {
+    /// What was asked for.
+    pub fn of(args: &ProfileArgs) -> Self {
+        if args.idle { Self::Keep } else { Self::LeaveOut }
+    }
+}
 
 /// An open recording.
 pub struct Recording {
@@ -44,14 +60,14 @@ impl Recording {
     }
 
     /// A resolver that has seen nothing of it yet.
-    pub fn resolver(&self, args: &InputArgs, detail: Detail) -> Result<Resolver, Failure> {
-        let places = search_places(&args.names)?;
+    pub fn resolver(&self, names: &NameArgs, detail: Detail, idle: Idle) -> Result<Resolver, Failure> {
+        let places = search_places(names)?;
         let same_machine = self.is_of_this_machine();
         let kernel = RecordedKernel {
             build_id: self.info().build_ids.iter().find(|file| &*file.path == KERNEL).map(|file| file.build_id),
             release: self.info().kernel.clone(),
             same_machine,
-            given: args.names.kallsyms.as_deref().map(kernel_symbols).transpose()?,
+            given: names.kallsyms.as_deref().map(kernel_symbols).transpose()?,
             places: places.clone(),
             cache: kernel_cache(),
         };
@@ -60,9 +76,9 @@ impl Recording {
             recording: run(self.info()),
             events: self.descriptions(),
             detail,
-            idle: args.idle,
+            idle: idle == Idle::Keep,
             kernel: KernelSource::Recorded(kernel),
-            ahead: Some(symbol_options(&args.names)),
+            ahead: Some(symbol_options(names)),
             call_graph: match self.has_callchains() {
                 true => CallGraph::Auto { stack_bytes: 0 },
                 false => CallGraph::None,
@@ -106,13 +122,14 @@ impl Recording {
     }
 
     /// All of it as a profile with names.
-    pub fn profile(mut self, args: &InputArgs, detail: Detail) -> Result<Profile, Failure> {
-        let mut resolver = self.resolver(args, detail)?;
+    pub fn profile(mut self, args: &ProfileArgs, detail: Detail) -> Result<Profile, Failure> {
+        let names = &args.source.names;
+        let mut resolver = self.resolver(names, detail, Idle::of(args))?;
         let outcome = self.read(|event| {
             resolver.event(event);
         })?;
         self.complete(&mut resolver, &outcome);
-        Ok(resolver.finish(symbol_options(&args.names), &|| false))
+        Ok(resolver.finish(symbol_options(names), &|| false))
     }
 
     /// Goes back to the beginning.

@@ -25,10 +25,10 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
 }
 
 fn header(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    let Input::Recording(mut recording) = input::open(&args.input.input)? else {
+    let Input::Recording(mut recording) = input::open(&args.input.source.input)? else {
         return Err(Failure::usage(anyhow!(
             "show the header of {}: it is no recording; only perf.data has one",
-            input::name(&args.input.input)
+            input::name(&args.input.source.input)
         )));
     };
     // A pipe tells its files, and late names of events, between the samples.

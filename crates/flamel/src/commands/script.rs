@@ -7,7 +7,7 @@ mod fields;
 mod line;
 
 use super::input::{self, Input};
-use super::recording::{Recording, symbol_options};
+use super::recording::{Idle, Recording, symbol_options};
 use super::summary;
 use crate::args::ScriptArgs;
 use crate::failure::Failure;
@@ -20,12 +20,9 @@ use std::process::ExitCode;
 
 /// Reads, prints.
 pub fn run(args: &ScriptArgs) -> Result<ExitCode, Failure> {
-    if args.input.idle {
-        return Err(Failure::usage(anyhow!("`--idle`: script prints all samples, those of idle CPUs too")));
-    }
     let fields = Fields::parse(args.fields.as_deref()).map_err(Failure::usage)?;
     let mut recording = open(args)?;
-    let mut resolver = recording.resolver(&args.input, Detail::Counts)?;
+    let mut resolver = recording.resolver(&args.input.names, Detail::Counts, Idle::Keep)?;
     let mut frames = Vec::new();
     // Events of a pipe may get their names at its end, so that these take two passes as well.
     recording.read(|event| {
