@@ -3,6 +3,7 @@
 
 use crate::flamel;
 use std::path::{Path, PathBuf};
+use testkit::{Run, requires};
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../perfdata/tests/corpus")
@@ -65,6 +66,33 @@ fn the_text_is_that_of_perf_script_byte_by_byte() {
         }
         assert!(printed == wanted, "{name}: {} bytes, not {}", printed.len(), wanted.len());
     }
+}
+
+/// What the texts of the corpus do not hold, perf prints anew.
+#[test]
+fn root_branches_and_data_addresses_are_printed_as_by_perf() {
+    if !requires::root() || !requires::perf() {
+        return;
+    }
+    let perf = || Run::new(requires::find("perf").unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.data");
+    let same = |fields: &str| {
+        let theirs = perf().args(["script", "--ns", "-F", fields, "-i"]).arg(&path).finish().success().stdout_text();
+        let ours = flamel().arg("script").arg(&path).args(["--ns", "-F", fields]).finish().success().stdout_text();
+        assert!(theirs.lines().count() >= 5, "{fields}:\n{theirs}");
+        let first = ours.lines().zip(theirs.lines()).find(|(ours, theirs)| ours != theirs);
+        assert_eq!((first, ours.len()), (None, theirs.len()), "{fields}");
+    };
+    for name in
+        ["perf.data.branch_stack_hw_index", "perf.data.callgraph_and_branch-3.4", "perf.data.raw_callgraph_branch-3.4"]
+    {
+        std::fs::write(&path, unpacked(name)).unwrap();
+        same("pid,tid,time,event,brstack");
+    }
+    let record = perf().args(["record", "-q", "-N", "-e", "page-faults", "-c", "1", "-d", "-o"]).arg(&path);
+    record.args(["--", "/bin/ls"]).finish().success();
+    same("comm,tid,time,event,addr,ip");
 }
 
 #[test]
