@@ -61,24 +61,27 @@ pub(crate) struct SampleId {
     pub(crate) id: Option<u64>,
 }
 
+/// The fields of `struct sample_id`, and which are pairs of 32 bits.
+pub(crate) const SAMPLE_ID: [(sys::perf_event_sample_format, bool); 6] = [
+    (sys::PERF_SAMPLE_TID, true),
+    (sys::PERF_SAMPLE_TIME, false),
+    (sys::PERF_SAMPLE_ID, false),
+    (sys::PERF_SAMPLE_STREAM_ID, false),
+    (sys::PERF_SAMPLE_CPU, true),
+    (sys::PERF_SAMPLE_IDENTIFIER, false),
+];
+
+/// How many words `struct sample_id` takes at the end of a record.
+pub(crate) fn sample_id_words(layout: &Layout) -> usize {
+    if layout.sample_id_all { SAMPLE_ID.iter().filter(|(bit, _)| layout.has(*bit)).count() } else { 0 }
+}
+
 /// Splits `struct sample_id` off the end of a record's body.
 pub(crate) fn split_sample_id<'a>(body: &'a [u64], layout: &Layout) -> Option<(&'a [u64], SampleId)> {
     if !layout.sample_id_all {
         return Some((body, SampleId::default()));
     }
-    let present = |bit| usize::from(layout.has(bit));
-    let words = [
-        sys::PERF_SAMPLE_TID,
-        sys::PERF_SAMPLE_TIME,
-        sys::PERF_SAMPLE_ID,
-        sys::PERF_SAMPLE_STREAM_ID,
-        sys::PERF_SAMPLE_CPU,
-        sys::PERF_SAMPLE_IDENTIFIER,
-    ]
-    .map(present)
-    .iter()
-    .sum();
-    let (body, trailer) = body.split_at_checked(body.len().checked_sub(words)?)?;
+    let (body, trailer) = body.split_at_checked(body.len().checked_sub(sample_id_words(layout))?)?;
     let mut fields = Fields { rest: trailer };
     let mut common = SampleId::default();
     if layout.has(sys::PERF_SAMPLE_TID) {

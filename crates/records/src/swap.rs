@@ -2,7 +2,7 @@
 //! machine had written them. Whole words are turned first; then pairs of 32-bit fields change
 //! places, and what are bytes are turned back. Where that is depends on the kind of record.
 
-use crate::fields::{Fields, halves};
+use crate::fields::{Fields, SAMPLE_ID, halves, sample_id_words};
 use crate::record::{Header, Layout, until_read};
 use crate::{sample_raw, sample_read};
 use perf_event_open_sys::bindings as sys;
@@ -19,8 +19,7 @@ pub fn to_native(record: &mut [u64], layout_of: impl FnOnce(&[u64]) -> Layout) -
     if header.is_sample() {
         return sample(body, &layout);
     }
-    let trailer = trailer_words(&layout);
-    let end = body.len().checked_sub(trailer)?;
+    let end = body.len().checked_sub(sample_id_words(&layout))?;
     let (body, trailer) = body.split_at_mut(end);
     turn_trailer(trailer, &layout);
     side_band(header, body)
@@ -130,31 +129,14 @@ fn sample(body: &mut [u64], layout: &Layout) -> Option<()> {
     Some(())
 }
 
-fn trailer_words(layout: &Layout) -> usize {
-    if !layout.sample_id_all {
-        return 0;
-    }
-    TRAILER.iter().filter(|(bit, _)| layout.has(*bit)).count()
-}
-
 fn turn_trailer(trailer: &mut [u64], layout: &Layout) {
-    let present = TRAILER.iter().filter(|(bit, _)| layout.has(*bit));
+    let present = SAMPLE_ID.iter().filter(|(bit, _)| layout.has(*bit));
     for (word, (_, is_pair)) in trailer.iter_mut().zip(present) {
         if *is_pair {
             turn_pair(word);
         }
     }
 }
-
-/// The fields of `struct sample_id`, and which are pairs of 32 bits.
-const TRAILER: [(sys::perf_event_sample_format, bool); 6] = [
-    (sys::PERF_SAMPLE_TID, true),
-    (sys::PERF_SAMPLE_TIME, false),
-    (sys::PERF_SAMPLE_ID, false),
-    (sys::PERF_SAMPLE_STREAM_ID, false),
-    (sys::PERF_SAMPLE_CPU, true),
-    (sys::PERF_SAMPLE_IDENTIFIER, false),
-];
 
 /// The turned flags of a branch, `struct perf_branch_entry`: big-endian compilers lay a bit field out
 /// from the highest bit, each part of it in its own order.

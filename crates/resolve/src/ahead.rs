@@ -2,11 +2,12 @@
 //! and indexing debug information takes as long as reading some hundred thousand samples.
 
 use crate::binary::{Binaries, BinaryId, Contents};
+use crate::naming;
 use model::{FileOffset, LocationId};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use symbols::{Binary, Found, Symbolizer};
+use symbols::{Found, Symbolizer};
 
 /// A thread that looks names up.
 pub(crate) struct Ahead {
@@ -62,11 +63,11 @@ impl Ahead {
         }
     }
 
-    /// Waits for all names. What is not among them has no file to be found in.
+    /// Waits for all names. What is not among them is looked up with the rest, and fails for its own reason.
     pub(crate) fn finish(mut self, binaries: &Binaries) -> Vec<(LocationId, Found)> {
         self.ask(binaries);
         drop(self.requests);
-        // The thread contains what damaged files do to it; without it there are no names.
+        // Should the thread have failed, everything is looked up with the rest.
         self.thread.join().unwrap_or_default()
     }
 
@@ -88,9 +89,7 @@ fn answer(requests: &Receiver<Request>, options: symbols::Options) -> Vec<(Locat
     let mut symbolizer = Symbolizer::new(options);
     let mut named = Vec::new();
     for Request { contents, path, wanted } in requests {
-        let addresses: Vec<u64> = wanted.iter().map(|(_, offset)| contents.address_of(*offset)).collect();
-        let file = Binary { file: &contents.file, image: &contents.image, path: path.as_ref() };
-        let found = symbolizer.binary(&file, &addresses);
+        let found = naming::of_file(&mut symbolizer, &contents, &path, &wanted);
         named.extend(wanted.into_iter().map(|(location, _)| location).zip(found));
     }
     named

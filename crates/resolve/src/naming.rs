@@ -1,7 +1,7 @@
 //! Names for all locations at once, at the end of a run: each file is read once, for what was
 //! sampled in it and nothing else.
 
-use crate::binary::{Binaries, BinaryId};
+use crate::binary::{Binaries, BinaryId, Contents};
 use crate::kernel::Kernel;
 use model::{Address, FileOffset, Frame, Function, LocationId, NameMissing, Pid, Profile};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -115,12 +115,22 @@ fn name_files(
         match &binary.contents {
             Err(reason) => ids.for_each(|location| profile.set_missing(location, *reason)),
             Ok(contents) => {
-                let addresses: Vec<u64> = locations.iter().map(|(_, offset)| contents.address_of(*offset)).collect();
-                let file = Binary { file: &contents.file, image: &contents.image, path: binary.path.as_ref() };
-                store(profile, ids, symbolizer.binary(&file, &addresses));
+                store(profile, ids, of_file(symbolizer, contents, &binary.path, &locations));
             }
         }
     }
+}
+
+/// The names at places of one file, in their order.
+pub fn of_file(
+    symbolizer: &mut Symbolizer,
+    contents: &Contents,
+    path: &str,
+    wanted: &[(LocationId, FileOffset)],
+) -> Vec<Found> {
+    let addresses: Vec<u64> = wanted.iter().map(|(_, offset)| contents.address_of(*offset)).collect();
+    let file = Binary { file: &contents.file, image: &contents.image, path: path.as_ref() };
+    symbolizer.binary(&file, &addresses)
 }
 
 fn store(profile: &mut Profile, locations: impl Iterator<Item = LocationId>, found: Vec<Found>) {
